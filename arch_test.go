@@ -163,7 +163,7 @@ var arrows = map[string][]string{
 		".", "internal/origin/fetch", "internal/peer", "internal/readerfeeds/cache", "internal/safehttp", "internal/store", "internal/web", "internal/websub/",
 		"node/internal/tasks",
 	},
-	"node/internal/blocking":    {".", "internal/blocks", "internal/peer", "internal/refusals", "internal/store"},
+	"node/internal/blocking":    {".", "internal/blocks", "internal/peer", "internal/refusals", "internal/store", "internal/wire"},
 	"node/internal/optouts":     {".", "internal/optout", "internal/origin/fetch", "internal/peer", "internal/store", "internal/vouch", "internal/web"},
 	"node/internal/contacts":    {".", "internal/host", "internal/host/addr", "internal/peer", "internal/store"},
 	"node/internal/backlog":     {},
@@ -176,7 +176,7 @@ var arrows = map[string][]string{
 		".", "internal/host", "internal/peer", "internal/presence", "internal/store", "internal/web", "internal/wire", "node/codec",
 		"node/internal/origins", "node/internal/publish", "proto/feedring/v1",
 	},
-	"node/internal/sitecheck": {".", "group", "internal/origin/fetch", "internal/outbound", "internal/peer", "internal/safehttp", "internal/vouch"},
+	"node/internal/sitecheck": {".", "group", "internal/origin/fetch", "internal/outbound", "internal/peer", "internal/safehttp", "internal/throttle", "internal/vouch"},
 	"node/internal/admin": {
 		".", "group", "internal/blocks", "proto/feedring/v1", "node/internal/blocking", "node/internal/contacts", "node/internal/storage", "node/internal/transport", "internal/history", "internal/host", "internal/host/addr",
 		"internal/origin/watch", "internal/peer", "internal/readerfeeds/cache", "internal/refusals", "internal/store", "internal/vouch", "internal/web", "internal/wire", "internal/wire/info",
@@ -186,7 +186,7 @@ var arrows = map[string][]string{
 
 	"node/internal/replicate": {".", "group", "internal/store", "internal/wire", "internal/wire/polls", "node/internal/sealed", "proto/feedring/v1"},
 	"node/internal/readers": {
-		".", "client", "group", "internal/match", "internal/peer", "internal/store", "internal/web", "internal/wire",
+		".", "client", "group", "internal/duplicate", "internal/match", "internal/peer", "internal/store", "internal/web", "internal/wire",
 		"node/internal/readers/delivery", "node/internal/sealed", "node/internal/transport", "proto/feedring/v1",
 	},
 	"node/internal/readers/delivery": {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
@@ -206,7 +206,7 @@ var arrows = map[string][]string{
 		".", "internal/host", "internal/origin/discover", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/watch", "internal/peer", "internal/vouch", "internal/web",
 		"node/internal/contacts",
 	},
-	"node/internal/publish": {".", "group", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "internal/wire/polls", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
+	"node/internal/publish": {".", "group", "internal/duplicate", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "internal/wire/polls", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {

@@ -1,8 +1,10 @@
 package feedring
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"time"
 )
 
@@ -14,19 +16,21 @@ const MaxEntry = 256 << 10
 // mirror its feed: 32 hexadecimal digits.
 type EntryID string
 
-// NewEntryID derives the id of an entry from its feed's address and the first
-// of its guid, its link and its content that is not empty.
+// MaxKey is the longest key of an entry, in bytes: as long as a link may be.
+const MaxKey = 4 << 10
+
+// KeyOf returns what the id of an entry is made of beside its feed: the first of its
+// guid, its link and its content that is not empty.
+func KeyOf(guid, link, content string) string { return cmp.Or(guid, link, content) }
+
+// NewEntryID derives the id of an entry from its feed's first address and its key.
 func NewEntryID(feedURL, guid, link, content string) EntryID {
-	key := guid
-	if key == "" {
-		key = link
-	}
-	if key == "" {
-		key = content
-	}
-	sum := sha256.Sum256([]byte("feedring entry\x00" + feedURL + "\x00" + key))
+	sum := sha256.Sum256([]byte("feedring entry\x00" + feedURL + "\x00" + KeyOf(guid, link, content)))
 	return EntryID(hex.EncodeToString(sum[:16]))
 }
+
+// IsOf reports whether an id is that of the entry of a feed with a key.
+func (id EntryID) IsOf(feedURL, key string) bool { return id == NewEntryID(feedURL, key, "", "") }
 
 // Attachment is a file that an entry comes with, such as a podcast's sound.
 type Attachment struct {
@@ -61,6 +65,17 @@ type Entry struct {
 	Publisher   PeerID       `json:"publisher"`           // the peer that signed it
 	Via         PeerID       `json:"via,omitempty"`       // the peer that served it; told, not signed
 	VouchedBy   string       `json:"vouched_by,omitempty"`
+	Vouch       Vouch        `json:"vouch,omitempty"`      // how VouchedBy is known
+	Host        string       `json:"host,omitempty"`       // of the feed's address, as people are shown it
+	Claims      Provider     `json:"claims,omitempty"`     // a name that nothing bears out; see NameOf
+	Supersedes  bool         `json:"supersedes,omitempty"` // the reader was shown another publisher's differing copy before
+
+	// Key is what the id was made of beside the feed. Empty: the publisher's peer is of
+	// a version before, and nobody can tell whether the id is of this feed.
+	Key string `json:"-"`
+	// OfSite says that this is the site's copy, as far as the reader knows itself; see
+	// Supersedes.
+	OfSite bool `json:"-"`
 
 	// Seen is when the publisher's peer first had this version. It never falls
 	// along the sequence, and Published <= Seen. Freshness, marks and pruning
@@ -77,6 +92,49 @@ type Entry struct {
 	// and the Published of what it takes back.
 	Retracted bool    `json:"-"`
 	Takes     []Taken `json:"-"` // what it takes back, by position; at least one
+}
+
+// Vouch is how a reader knows that a site names the publisher of an entry.
+type Vouch string
+
+// The ways. NotVouched: no site does, or nobody knows one.
+const (
+	NotVouched Vouch = ""
+	Checked    Vouch = "checked" // the reader's own peer asked the site
+	Told       Vouch = "told"    // others say so
+)
+
+// Attribute says under whose name e is shown. site names the publisher, which is known
+// by vouch; empty: none does.
+func (e *Entry) Attribute(site string, vouch Vouch) {
+	if isPublicAddress(site) {
+		site = ""
+	}
+	given := cmp.Or(e.Claims, e.Provider)
+	e.Provider, e.Claims = given, ""
+	if e.Theme != "" { // what is told to nobody has the name that its owner gave it
+		e.Provider, e.Claims = NameOf(e.Feed, given, site)
+	}
+	if site == "" {
+		vouch = NotVouched
+	}
+	e.Host, e.VouchedBy, e.Vouch = shownHost(HostOf(e.Feed).name), site, vouch
+}
+
+// Source is whose words e is, as people are shown it: "lemonde.fr ✓" where the reader's
+// own peer asked the site, "lemonde.fr ?" where others say that it names the publisher,
+// "blog.example.net (says lemonde.fr)" where nothing bears the name out. A label stands
+// beside the host.
+func (e *Entry) Source() string {
+	mark := map[Vouch]string{Checked: " ✓", Told: " ?"}[e.Vouch]
+	switch name := string(e.Provider); {
+	case e.Claims != "":
+		return name + mark + " (says " + string(e.Claims) + ")"
+	case e.Host == "" || e.Theme == "" || strings.ContainsAny(name, dots) || name == e.Host:
+		return name + mark
+	default:
+		return name + " (" + e.Host + mark + ")"
+	}
 }
 
 // History says why an entry is no news: it was there before its publisher looked

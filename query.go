@@ -20,6 +20,7 @@ type Query struct {
 	Since    time.Time
 	Until    time.Time // exclusive; zero: no end
 	Limit    int       // newest entries of the first answer; 0: DefaultLimit
+	Vouched  bool      // only of publishers that a site names as its own
 	Stem     bool      // words are met by other forms of them, in the language of an entry
 }
 

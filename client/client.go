@@ -41,6 +41,7 @@ type Client struct {
 	transport Transport
 	reader    *chain.Reader
 	peerBook  *peerbook.Book
+	sites     Sites
 	conns     *conns.Conns
 	askedLast askedLast
 	log       *slog.Logger
@@ -88,7 +89,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 // ask, in order.
 func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c := &Client{
-		transport: t, reader: chain.NewReader(network), peerBook: peerbook.New(entry), log: slog.Default(),
+		transport: t, reader: chain.NewReader(network), peerBook: peerbook.New(entry), sites: hearsay{}, log: slog.Default(),
 	}
 	c.conns = conns.New(questions{t})
 	return c
@@ -96,6 +97,28 @@ func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 
 // Hide sets Config.Blocks of a client that NewWith made, before its first question.
 func (c *Client) Hide(b Blocks) { c.blocks = b }
+
+// Sites knows which sites name which peers.
+type Sites interface {
+	// Attribute says of an entry whose words it is (Entry.Attribute), and whether it is
+	// the site's copy. told is the site that names the publisher by the provider's word.
+	Attribute(e *feedring.Entry, told string)
+}
+
+// WithSites has c believe what a peer of its own knows of sites, in place of providers.
+// It is called before anybody is asked.
+func (c *Client) WithSites(s Sites) *Client {
+	c.sites = s
+	return c
+}
+
+// hearsay takes providers' words: a client without a peer of its own asks no sites.
+type hearsay struct{}
+
+func (hearsay) Attribute(e *feedring.Entry, told string) {
+	e.Attribute(told, feedring.Told)
+	e.OfSite = e.Key != "" && feedring.OfSite(e.Feed, e.VouchedBy)
+}
 
 // Close ends what is open. It does not wait for calls that are under way; they
 // fail.
@@ -210,7 +233,7 @@ func (e *NoGroupError) Error() string { return fmt.Sprintf("nobody serves the th
 
 // Answer is what one query found.
 type Answer struct {
-	Entries []feedring.Entry // newest first, at most the query's limit, no id twice
+	Entries []feedring.Entry // newest first, at most the query's limit, no copy twice
 	// Final is the last attempt's, with what became of it: its grants name the
 	// peers that served, and it is Incomplete where one did not.
 	Final feedring.Final

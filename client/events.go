@@ -57,16 +57,20 @@ func (f *follower) show(g *group, e event) (err error) {
 		return nil // of a feed that was given up: all that is held comes
 	}
 	news := entry.NewSince(f.began)
-	if f.shown.wants(entry, news) {
+	wanted, supersedes := f.shown.wants(entry, news)
+	if !wanted {
+		f.shown.count(entry)
+	} else {
+		entry.Supersedes = supersedes
 		next := group{cursor: g.cursor}
 		next.advance(passed)
 		if err = f.call(entry, news, f.cursor(g, next.cursor)); err != nil && !errors.Is(err, ErrEnough) {
 			return err
 		}
 		if !news && f.options.History == nil {
-			f.shown.pass(entry.ID)
+			f.shown.pass(entry)
 		} else {
-			f.shown.add(entry.ID, entry.Version)
+			f.shown.add(entry)
 		}
 	}
 	f.dirty = true

@@ -45,8 +45,8 @@ func ExampleClient_Query() {
 	}
 	// Output:
 	// answered
-	// observatory.example Comets and their tails
-	// observatory.example A new comet
+	// observatory Comets and their tails
+	// observatory A new comet
 }
 
 // A follower is given the first answer, and then each entry that is new.
@@ -156,6 +156,6 @@ func ExampleClient_Catalogue() {
 	var nobody *client.NoGroupError
 	fmt.Println(errors.As(err, &nobody))
 	// Output:
-	// manager observatory.example
+	// manager observatory
 	// true
 }

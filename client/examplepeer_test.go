@@ -40,7 +40,7 @@ func startExamplePeer(titles ...string) *examplePeer {
 	cfg.Data, cfg.Network, cfg.HTTP, cfg.Logger = p.data, "example", "off", slog.New(slog.DiscardHandler)
 	cfg.Listen, cfg.AllowPrivateFeeds = []string{"/ip4/127.0.0.1/udp/0/quic-v1"}, true
 	cfg.Refresh, cfg.Interval = 500*time.Millisecond, 100*time.Millisecond
-	cfg.Feeds = []feedring.FeedSpec{{URL: p.site.URL + "/feed", Theme: "news", Provider: "observatory.example"}}
+	cfg.Feeds = []feedring.FeedSpec{{URL: p.site.URL + "/feed", Theme: "news", Provider: "observatory"}}
 	if p.node, err = node.Start(context.Background(), cfg); err != nil {
 		panic(err)
 	}

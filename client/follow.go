@@ -136,9 +136,7 @@ func (f *follower) restore() {
 		for _, p := range resume.Peers {
 			f.client.meet(p)
 		}
-		for _, s := range resume.Shown {
-			f.shown.add(s.ID, s.Version)
-		}
+		f.shown.restore(resume.Shown)
 		for _, g := range resume.Groups {
 			f.group(g.Theme).cursor = maps.Clone(g.Cursor)
 			f.group(g.Theme).heard = resume.At
@@ -168,7 +166,10 @@ func (f *follower) begin(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	answer.Entries = slices.DeleteFunc(answer.Entries, func(e feedring.Entry) bool { return !f.shown.wants(&e, true) })
+	answer.Entries = slices.DeleteFunc(answer.Entries, func(e feedring.Entry) bool {
+		wanted, _ := f.shown.wants(&e, true)
+		return !wanted
+	})
 	if err := f.showFirst(answer); err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func (f *follower) begin(ctx context.Context) error {
 func (f *follower) showFirst(answer Answer) error {
 	if f.options.First != nil {
 		for i := range answer.Entries {
-			f.shown.add(answer.Entries[i].ID, answer.Entries[i].Version)
+			f.shown.add(&answer.Entries[i])
 		}
 		resume := f.resume()
 		answer.Cursor, answer.Resume = f.cursorOrNil(), &resume
@@ -195,7 +196,7 @@ func (f *follower) showFirst(answer Answer) error {
 		e := &answer.Entries[i]
 		err := f.each(*e, f.cursor(nil, nil))
 		if err == nil || errors.Is(err, ErrEnough) {
-			f.shown.add(e.ID, e.Version)
+			f.shown.add(e)
 		}
 		if err != nil {
 			if i+1 < len(answer.Entries) || !errors.Is(err, ErrEnough) {

@@ -44,7 +44,11 @@ func follow(t *testing.T, c *client.Client, q feedring.Query, o client.FollowOpt
 			if r.block != nil {
 				<-r.block
 			}
-			r.titles = append(r.titles, e.Title)
+			title := e.Title
+			if e.Supersedes {
+				title += " supersedes"
+			}
+			r.titles = append(r.titles, title)
 			return nil
 		})
 		r.ended = true

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/duplicate"
 )
 
 // Query asks once and returns when the answer is whole or ctx ends; then what
@@ -37,11 +38,11 @@ func (r *round) gather(ctx context.Context) (Answer, error) {
 	for _, grant := range r.final.Grants {
 		r.start(grant, nil)
 	}
-	entries := newMerge(r.query.Limit)
+	var entries duplicate.Merge
 	for r.waiting() {
 		select {
 		case e := <-r.events:
-			err = r.gathered(ctx, e, entries)
+			err = r.gathered(ctx, e, &entries)
 		case p := <-r.searches:
 			r.onRetryEnd(p)
 		case <-ctx.Done():
@@ -51,7 +52,7 @@ func (r *round) gather(ctx context.Context) (Answer, error) {
 			return Answer{}, err
 		}
 	}
-	return Answer{Entries: entries.newest(), Final: r.conclude()}, nil
+	return Answer{Entries: entries.Newest(r.query.Limit, time.Now()), Final: r.conclude()}, nil
 }
 
 // firstFinal asks until there is somebody to go to, or the answer is no.
@@ -85,13 +86,16 @@ func (r *round) waiting() bool {
 }
 
 // gathered takes one event of the first answer.
-func (r *round) gathered(ctx context.Context, e event, entries *merge) error {
+func (r *round) gathered(ctx context.Context, e event, entries *duplicate.Merge) error {
 	g := r.group(e.session.grant.Theme)
 	if _, current := g.sessions[e.session]; !current {
 		return nil
 	}
 	if e.entry != nil && !e.entry.Retracted { // what was taken back is in no answer
-		entries.add(*e.entry)
+		entries.Add(*e.entry)
+		if most := r.query.Limit; entries.Len() >= 4*most+64 {
+			entries.Keep(most, time.Now())
+		}
 	}
 	switch {
 	case e.mark != nil:

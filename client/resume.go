@@ -16,7 +16,7 @@ type Resume struct {
 	Began  time.Time           // when the reader began to follow
 	At     time.Time           // until then nothing is missing
 	Groups []GroupCursor       // in the order of themes
-	Shown  []Shown             // ids shown last, oldest first
+	Shown  []Shown             // copies shown last, oldest first
 	Peers  []feedring.PeerInfo // met last, newest first
 }
 
@@ -26,10 +26,14 @@ type GroupCursor struct {
 	Cursor feedring.Cursor
 }
 
-// Shown is one entry that was shown.
+// Shown is one copy of an entry that was shown, or counts as shown. See feedring.Copy.
 type Shown struct {
-	ID      feedring.EntryID `json:"id"`
-	Version uint32           `json:"version,omitempty"`
+	ID        feedring.EntryID `json:"id"`
+	Version   uint32           `json:"version,omitempty"`
+	Identity  string           `json:"identity,omitempty"` // hexadecimal digits; empty: kept by a version before
+	Publisher uint64           `json:"publisher,omitempty"`
+	Story     uint64           `json:"story,omitempty"`
+	OfSite    bool             `json:"of_site,omitempty"`
 }
 
 type resumeJSON struct {

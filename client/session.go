@@ -308,7 +308,7 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 		if err != nil {
 			return err
 		}
-		if s.matches(entry) && (s.client.blocks == nil || !s.client.blocks.Entry(entry)) {
+		if s.named(entry) && s.matches(entry) && (s.client.blocks == nil || !s.client.blocks.Entry(entry)) {
 			e.entry = entry
 			s.matched++
 			s.proof = s.proof || s.second && proves(&s.want.Query, entry, time.Now())
@@ -338,15 +338,27 @@ func (s *session) entry(one *arrival, via feedring.PeerID) (*feedring.Entry, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errForged, err)
 	}
-	q := &s.want.Query
+	if arrived := one.frame.Item.Arrived.Truncate(time.Second); !arrived.IsZero() && arrived.Before(e.Published) {
+		e.Published = arrived
+	}
+	q, given := &s.want.Query, e.Provider
+	s.client.sites.Attribute(e, one.frame.Item.VouchedBy)
 	switch {
-	case e.Theme != s.grant.Theme, !e.Provider.Matches(q.Provider),
+	case e.Theme != s.grant.Theme, !e.Provider.Matches(q.Provider) && !given.Matches(q.Provider),
 		!q.Since.IsZero() && e.Published.Before(q.Since.Truncate(time.Second)),
 		!q.Until.IsZero() && !e.Published.Before(q.Until):
 		return nil, errStray
 	}
-	e.Via, e.VouchedBy = via, one.frame.Item.VouchedBy
+	e.Via = via
 	return e, nil
+}
+
+// named reports whether an entry is of the provider that is asked for, and of a
+// publisher that a site names if that is asked for. A provider of a version before goes
+// by the names that publishers give themselves.
+func (s *session) named(e *feedring.Entry) bool {
+	q := &s.want.Query
+	return e.Provider.Matches(q.Provider) && (!q.Vouched || e.Vouch != feedring.NotVouched)
 }
 
 // matches reports whether an entry has the words in one of their forms. What was

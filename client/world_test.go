@@ -25,8 +25,9 @@ const network = "test"
 // world is a network of peers that only know how to answer a client. All of
 // them hold the same entries.
 type world struct {
-	t  testing.TB
-	me *wire.Sealer
+	arrived time.Time // of what is published, at providers; zero: its date stands
+	t       testing.TB
+	me      *wire.Sealer
 
 	mu      sync.Mutex
 	peers   map[feedring.PeerID]*fakePeer
@@ -41,6 +42,7 @@ type item struct {
 	entry   feedring.Entry
 	seal    *feedring.Seal
 	vouched string
+	arrived time.Time
 }
 
 // fakePeer answers questions with final, and serves everybody with a ticket
@@ -114,7 +116,7 @@ func (w *world) publish(publisher *fakePeer, theme feedring.Theme, title string,
 	w.sizes[ref]++
 	now := time.Now().UTC().Truncate(time.Second)
 	e := feedring.Entry{
-		ID: feedring.NewEntryID(feed, title, "", ""), Feed: feed, Provider: feedring.Provider(string(theme) + ".example"), Theme: theme,
+		ID: feedring.NewEntryID(feed, title, "", ""), Key: title, Feed: feed, Provider: feedring.Provider(string(theme) + ".example"), Theme: theme,
 		Title: title, Published: now, Seen: now, Publisher: publisher.id, Version: 1,
 		Position: feedring.Position{Epoch: 1, Sequence: w.sizes[ref]},
 	}
@@ -125,7 +127,7 @@ func (w *world) publish(publisher *fakePeer, theme feedring.Theme, title string,
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.logs[theme] = append(w.logs[theme], item{entry: e, seal: publisher.sealer.Seal(wire.KindEntry, payload), vouched: e.VouchedBy})
+	w.logs[theme] = append(w.logs[theme], item{entry: e, seal: publisher.sealer.Seal(wire.KindEntry, payload), vouched: e.VouchedBy, arrived: w.arrived})
 	close(w.changed)
 	w.changed = make(chan struct{})
 	return e.ID
@@ -343,7 +345,7 @@ func (v *visit) item(it *item) error {
 		seal.Signature = bytes.Repeat([]byte{7}, 64)
 	}
 	v.sent++
-	return v.send(wire.ItemTo(seal.Signer, seal.Payload, seal.Signature, it.vouched))
+	return v.send(wire.ItemTo(seal.Signer, seal.Payload, seal.Signature, it.arrived, it.vouched))
 }
 
 func (v *visit) run() error {

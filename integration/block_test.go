@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -131,6 +132,9 @@ func TestBlockAddressesAndDomains(t *testing.T) {
 	}
 	block(t, p, 0, "block", "spam.example")
 	until(t, 20*time.Second, "the provider gone", holds("host", "p"))
+	if got := n.ownView(p, "news"); strings.Contains(fmt.Sprint(got), "/claims") {
+		t.Errorf("the catalogue shows a feed that calls itself by a blocked name: %v", got)
+	}
 	block(t, p, 0, "block", "localhost")
 	until(t, 20*time.Second, "the host gone", holds("p"))
 	for _, target := range []string{"127.0.7.0/24", "spam.example", "localhost"} {

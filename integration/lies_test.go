@@ -166,7 +166,7 @@ func (m *member) forgedEntries(s *wire.Stream) {
 	for i, r := range rows {
 		for _, f := range r.Feeds {
 			seal := m.forge(wire.KindEntry, r.Peer, &feedringv1.EntryBody{Feed: f.URL, Provider: string(f.Provider), Title: "forged", Theme: "news", Epoch: f.Epoch, Sequence: uint64(i + 1)})
-			_ = s.Send(wire.ItemTo(seal.Signer, seal.Payload, seal.Signature, ""), time.Second)
+			_ = s.Send(wire.ItemTo(seal.Signer, seal.Payload, seal.Signature, time.Time{}, ""), time.Second)
 		}
 	}
 	_ = s.Send(wire.CaughtTo(len(rows), false), time.Second)

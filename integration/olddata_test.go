@@ -1,16 +1,49 @@
 package integration
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/feedring/feedring/internal/olddata"
 )
+
+// withSource adds to an entry what shows whose words it is, which that version did not
+// show: one feed of the directory, on 127.0.0.1, is called added.example.
+func withSource(e object) {
+	u, err := url.Parse(e.str("feed"))
+	if err != nil {
+		return
+	}
+	e["host"] = u.Hostname()
+	if e.str("provider") == "added.example" {
+		e["provider"], e["claims"] = u.Hostname(), "added.example"
+	}
+}
+
+// withSources is withSource for the items of a personal feed, which have it beside the
+// authors. Their pages are at the hosts of their feeds.
+func withSources(document object) {
+	for _, o := range document.list("items") {
+		it := object(o.(map[string]any))
+		u, err := url.Parse(it.str("url"))
+		if err != nil {
+			continue
+		}
+		source := u.Hostname()
+		if strings.HasPrefix(u.Path, "/added/") {
+			source += " (says added.example)"
+		}
+		it["authors"] = append(it.list("authors"), map[string]any{"name": source})
+	}
+}
 
 // TestOldDataDirectoryShowsTheSame starts a peer on a data directory of an earlier
 // version, and checks that it shows what that version showed. The copies of others'
@@ -29,6 +62,12 @@ func TestOldDataDirectoryShowsTheSame(t *testing.T) {
 	}
 	if err := json.Unmarshal(olddata.Shown, &want); err != nil {
 		t.Fatal(err)
+	}
+	for _, e := range want.Entries {
+		withSource(e)
+	}
+	for _, document := range want.Personal {
+		withSources(document)
 	}
 	data := olddata.Unpack(t)
 	p := start(t, "serve", "--json", "--data", data, "--allow-private-feeds", "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0",
@@ -79,6 +118,14 @@ func TestOldDataDirectoryShowsTheSame(t *testing.T) {
 		if e.str("publisher") == want.Peer {
 			own = append(own, e)
 		}
+	}
+	if !slices.IsSortedFunc(own, func(a, b object) int { return strings.Compare(b.str("published"), a.str("published")) }) {
+		t.Error("entries are not newest first")
+	}
+	for _, entries := range [][]object{own, want.Entries} { // those of one second have no order
+		slices.SortFunc(entries, func(a, b object) int {
+			return cmp.Or(strings.Compare(b.str("published"), a.str("published")), strings.Compare(a.str("id"), b.str("id")))
+		})
 	}
 	same("entries", own, want.Entries)
 	for _, sub := range want.Subscriptions {

@@ -122,8 +122,8 @@ func TestNothingMatches(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
 	n := newNetwork(t, "300ms")
-	p := n.peer(nil, "news=lemonde.fr@"+o.feed(newFeed("lemonde", 2)))
-	q := n.peer([]*peer{p}, "science=nature.com@"+o.feed(newFeed("nature", 2)))
+	p := n.peer(nil, "news=lemonde@"+o.feed(newFeed("lemonde", 2)))
+	q := n.peer([]*peer{p}, "science=nature@"+o.feed(newFeed("nature", 2)))
 	n.formed(map[string]int{"news": 1, "science": 1}, p, q)
 	private := o.feed(newFeed("private", 2))
 	if r := command(t, "feed", "add", "--data", q.data, "--provider", "diary.example", private); r.code != 0 {
@@ -179,7 +179,7 @@ func TestStoryOnce(t *testing.T) {
 		})
 	}
 	n := newNetwork(t, "300ms")
-	p := n.peer(nil, "news=a.example@"+doc("a", "one", "two", "three"), "news=b.example@"+doc("b", "one", "two", "four"))
+	p := n.peer(nil, "news=a@"+doc("a", "one", "two", "three"), "news=b@"+doc("b", "one", "two", "four"))
 	until(t, 10*time.Second, "entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 6 })
 	for _, whom := range [][]string{{"--peer", p.addr}, {"--data", p.data}} {
 		ask := func(more ...string) []string {

@@ -86,12 +86,12 @@ func (n *Node) assemble() error {
 	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
 	sites := vouch.NewMemory(n.checker(), n.cfg.Refresh)
 	sites.Listen(n.optOuts)
-	n.readers = readers.New(n.ctx, readers.Config{
-		Self: n.ID(), Network: n.cfg.Network, Verifier: n.verifier, Store: n.store, History: searcher, Blocks: hides, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
-		Host: n.host, Loopback: n.server, Private: n.origins, Tasks: &n.running, Log: n.log,
-	})
 	checks := sitecheck.New(n.ctx, sitecheck.Config{
 		Self: n.ID(), Sites: sites, Feeds: n.origins, Fetcher: fetch.NewFetcher(n.outside, n.websub), Blocks: n.blocks, Loop: n.loop, Tasks: &n.running, Log: n.log,
+	})
+	n.readers = readers.New(n.ctx, readers.Config{
+		Self: n.ID(), Network: n.cfg.Network, Verifier: n.verifier, Store: n.store, History: searcher, Blocks: hides, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
+		Host: n.host, Loopback: n.server, Private: n.origins, Sites: checks, Tasks: &n.running, Log: n.log,
 	})
 	n.Admin = admin.New(n.ctx, admin.Config{
 		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,
@@ -101,13 +101,13 @@ func (n *Node) assemble() error {
 		Members: n.members,
 	})
 	n.personal, err = personalfeeds.Open(personalfeeds.Config{
-		Self: n.ID(), Store: n.store, Readers: n.readers, Blocks: hides, Views: n.loop, Sites: n, Origins: n.origins, Hub: n.websub, Log: n.log,
+		Self: n.ID(), Store: n.store, Readers: n.readers, Blocks: hides, Views: n.loop, Sites: n, Copies: checks, Origins: n.origins, Hub: n.websub, Log: n.log,
 	})
 	if err != nil {
 		return err
 	}
 	copies, err := replicate.New(n.ctx, replicate.Config{
-		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Blocks: hides, Lists: n.personal, Credit: credit,
+		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Blocks: hides, Lists: n.personal, Credit: credit, Names: checks,
 		Tasks: &n.running, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(), Log: n.log,
 	})
 	if err != nil {
@@ -115,7 +115,7 @@ func (n *Node) assemble() error {
 	}
 	publisher := publish.New(publish.Config{
 		Self: n.ID(), Store: n.store, Sealer: n.sealer, Share: n.cfg.Share, Loop: n.loop, Readers: broker, Answers: copies,
-		Tasks: &n.running, Identity: n.identity, Mirrors: n.origins,
+		Tasks: &n.running, Identity: n.identity, Mirrors: n.origins, Names: checks,
 	})
 	n.retractor = &publish.Retractor{
 		Publisher: publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,

@@ -38,8 +38,8 @@ type paper struct {
 	Articles        [][2]string // titles and texts
 }
 
-// provider is the invented host that the feed is said to come from.
-func (p *paper) provider() string { return p.Name + ".example" }
+// provider is the label of the feed: a host would not be borne out on loopback.
+func (p *paper) provider() string { return p.Name }
 
 func readPapers(text []byte) ([]*paper, error) {
 	var read struct{ Papers []*paper }

@@ -56,7 +56,7 @@ func show(ctx context.Context, o options, from *origin, n *network) error {
 		case e := <-arrivals:
 			at, ours := from.publishedAt(e.URL)
 			if now := time.Now(); ours && !at.Before(began) && counted.take(e.ID, now.Sub(at)) {
-				fmt.Fprintf(n.out, "  %s  %-8s %-21s %.38s\n", now.Format(time.TimeOnly), e.Theme, strings.TrimSuffix(e.Provider, ".example"), e.Title)
+				fmt.Fprintf(n.out, "  %s  %-8s %-21s %.38s\n", now.Format(time.TimeOnly), e.Theme, e.Provider, e.Title)
 			}
 		}
 	}

@@ -82,6 +82,7 @@ func TestWhatFallsUnderABlock(t *testing.T) {
 		"its publisher's key":   {Publisher: aKey, Feed: "https://fine.example/"},
 		"its feed's host":       {Publisher: "other", Feed: "https://x.spam.example/"},
 		"its provider":          {Publisher: "other", Feed: "https://fine.example/", Provider: "news.spam.example"},
+		"a name that it claims": {Publisher: "other", Feed: "https://fine.example/", Provider: "fine.example", Claims: "news.spam.example"},
 		"the site that vouches": {Publisher: "other", Feed: "https://fine.example/", VouchedBy: "spam.example"},
 	} {
 		if !l.Entry(&e) {

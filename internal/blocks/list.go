@@ -109,8 +109,8 @@ func (l *List) Feed(ref feedring.FeedRef) bool { return l.Peer(ref.Publisher) ||
 // Provider reports whether a provider calls itself by a blocked domain.
 func (l *List) Provider(name feedring.Provider) bool { return l.Host(string(name)) }
 
-// Entry reports whether an entry is blocked: by its feed, its provider, or the site that
-// vouches for its publisher.
+// Entry reports whether an entry is blocked: by its feed, its provider, a name that it
+// claims, or the site that vouches for its publisher.
 func (l *List) Entry(e *feedring.Entry) bool {
-	return l != nil && (l.Feed(e.Ref()) || l.Provider(e.Provider) || l.Host(e.VouchedBy))
+	return l != nil && (l.Feed(e.Ref()) || l.Provider(e.Provider) || l.Provider(e.Claims) || l.Host(e.VouchedBy))
 }

@@ -18,6 +18,7 @@ const leastContent = 12
 // Keys are what entries are compared by. Link and Content are kept on disk.
 type Keys struct {
 	Feed    uint64 // of the feed's address and its publisher
+	Entry   uint64 // of the feed's address and the id
 	Link    uint64 // of the page that the entry links to; 0: none
 	Content uint64 // of the folded title and text; 0: too short to tell
 	Claim   Claim
@@ -26,7 +27,7 @@ type Keys struct {
 // KeysOf returns the keys of an entry. site stands behind the entry's feed: it
 // names the feed's publisher, or this peer reads the feed from it; empty: none.
 func KeysOf(e *feedring.Entry, site string) Keys {
-	k := Keys{Feed: Hash("feed", e.Feed, string(e.Publisher)), Claim: claimOf(e, site)}
+	k := Keys{Feed: Hash("feed", e.Feed, string(e.Publisher)), Entry: Hash("entry", e.Feed, string(e.ID)), Claim: claimOf(e, site)}
 	if canonical := canonicalLink(e.URL); canonical != "" {
 		k.Link = Hash("link", canonical)
 	}
@@ -45,15 +46,16 @@ func (a Keys) Hides(b Keys) bool { return a.tells(b) && a.Claim >= b.Claim }
 // Replaces reports whether b, which came later, takes the place of a.
 func (b Keys) Replaces(a Keys) bool { return a.tells(b) && a.Claim < b.Claim }
 
-// tells reports whether a is b's story in another feed.
+// tells reports whether a is b's story in another feed. Which of two copies of one entry
+// is shown is not for their texts to say: see feedring.Supersedes.
 func (a Keys) tells(b Keys) bool {
-	return a.Feed != b.Feed && (a.Content != 0 && a.Content == b.Content || a.Link != 0 && a.Link == b.Link)
+	return a.Feed != b.Feed && a.Entry != b.Entry && (a.Content != 0 && a.Content == b.Content || a.Link != 0 && a.Link == b.Link)
 }
 
-// String is the keys for a page's script: feed, link, content and claim.
+// String is the keys for a page's script: feed, link, content, claim and entry.
 func (k Keys) String() string {
 	hex := func(n uint64) string { return strconv.FormatUint(n, 16) }
-	return hex(k.Feed) + "." + hex(k.Link) + "." + hex(k.Content) + "." + strconv.Itoa(int(k.Claim))
+	return hex(k.Feed) + "." + hex(k.Link) + "." + hex(k.Content) + "." + strconv.Itoa(int(k.Claim)) + "." + hex(k.Entry)
 }
 
 // canonicalLink is an entry's address without what differs from feed to feed

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/feedring/feedring/internal/safehttp"
 )
 
 // SiteOf returns the site that an address belongs to: its host in lower case,
@@ -32,10 +34,17 @@ func SiteOf(address string) string {
 
 // SitesOf returns the sites that may vouch for a feed, in the order to ask
 // them: its host without "www.", its host, then the registrable domain above
-// it (lemonde.fr for rss.lemonde.fr, but nothing above user.github.io).
+// it (lemonde.fr for rss.lemonde.fr, but nothing above user.github.io). An IP
+// address of the public internet is no site.
 func SitesOf(feedURL string) []string {
 	site := SiteOf(feedURL)
 	if site == "" {
+		return nil
+	}
+	host := hostOf(site)
+	_, err := netip.ParseAddr(host)
+	address := err == nil
+	if address && !safehttp.IsPrivateHost(host) {
 		return nil
 	}
 	var sites []string
@@ -43,8 +52,7 @@ func SitesOf(feedURL string) []string {
 		sites = append(sites, rest)
 	}
 	sites = append(sites, site)
-	host := hostOf(site)
-	if _, err := netip.ParseAddr(host); err == nil {
+	if address {
 		return sites
 	}
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil && !slices.Contains(sites, domain) {

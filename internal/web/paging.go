@@ -19,11 +19,11 @@ type page struct {
 	shown  []mark
 }
 
-// mark stands for an entry's id.
+// mark stands for a copy of an entry: peers that mirror one feed may answer in turn.
 type mark uint64
 
-func markOf(id feedring.EntryID) mark {
-	sum := sha256.Sum256([]byte(id))
+func markOf(e *feedring.Entry) mark {
+	sum := sha256.Sum256([]byte(string(e.ID) + "\x00" + e.Title + "\x00" + e.URL))
 	return mark(binary.BigEndian.Uint64(sum[:8]))
 }
 
@@ -92,7 +92,7 @@ func (p *page) narrow(q feedring.Query) feedring.Query {
 func (p *page) fresh(entries []feedring.Entry, limit int) []feedring.Entry {
 	if p != nil {
 		entries = slices.DeleteFunc(entries, func(e feedring.Entry) bool {
-			return e.Published.Unix() == p.second && slices.Contains(p.shown, markOf(e.ID))
+			return e.Published.Unix() == p.second && slices.Contains(p.shown, markOf(&e))
 		})
 	}
 	return entries[:min(len(entries), limit)]
@@ -113,7 +113,7 @@ func (p *page) next(entries []feedring.Entry) *page {
 	}
 	for i := range entries {
 		if entries[i].Published.Unix() == after.second {
-			after.shown = append(after.shown, markOf(entries[i].ID))
+			after.shown = append(after.shown, markOf(&entries[i]))
 		}
 	}
 	after.shown = after.shown[:min(len(after.shown), feedring.MaxLimit)]

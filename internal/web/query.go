@@ -21,10 +21,10 @@ const (
 
 // parameters are those that this API knows. Pages, streams and feeds let others
 // pass: browsers and readers add some of their own.
-var parameters = []string{"theme", "provider", "since", "until", "q", "stem", "limit", "cursor", "updates", "lastEventId"}
+var parameters = []string{"theme", "provider", "since", "until", "q", "stem", "vouched", "limit", "cursor", "updates", "lastEventId"}
 
 // ofEntries are those that mean something to a list of entries.
-var ofEntries = parameters[:8]
+var ofEntries = parameters[:9]
 
 // parseParameters reads a query string in which none of ours stands twice.
 func parseParameters(raw string) (url.Values, error) {
@@ -92,6 +92,9 @@ func parseQuery(v url.Values, now time.Time) (q feedring.Query, err error) {
 	if q.Stem, err = parseBool(v, "stem"); err != nil {
 		return q, err
 	}
+	if q.Vouched, err = parseBool(v, "vouched"); err != nil {
+		return q, err
+	}
 	if q.Since, err = parseTime(v, "since", now); err != nil {
 		return q, err
 	}
@@ -138,6 +141,9 @@ func values(q feedring.Query) url.Values {
 	set("q", q.Words)
 	if q.Stem {
 		v.Set("stem", "true")
+	}
+	if q.Vouched {
+		v.Set("vouched", "true")
 	}
 	if !q.Since.IsZero() {
 		v.Set("since", q.Since.Format(time.RFC3339))

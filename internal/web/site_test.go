@@ -58,7 +58,7 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/api/v1/entries?cursor=xx", "", nil, 400, "cursor"},
 		{"GET", "/api/v1/entries?q=%zz", "", nil, 400, "query string"},
 		{"GET", "/api/v1/entries?q=a&q=b", "", nil, 400, "give it once"},
-		{"GET", "/api/v1/entries?newer=1", "", nil, 400, `the parameter \"newer\" is unknown: use theme, provider, since, until, q, stem, limit, cursor`},
+		{"GET", "/api/v1/entries?newer=1", "", nil, 400, `the parameter \"newer\" is unknown: use theme, provider, since, until, q, stem, vouched, limit, cursor`},
 		{"GET", "/api/v1/entries?q=a&teme=news", "", nil, 400, `\"teme\" is unknown: did you mean theme?`},
 		{"GET", "/api/v1/entries.atom?utm_source=reader", "", nil, 200, "<feed"},
 		{"GET", "/?utm_source=reader", "", nil, 200, "<html"},

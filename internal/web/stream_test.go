@@ -360,7 +360,7 @@ func TestStreamOfAPage(t *testing.T) {
 	if e := next(); e.name != "entry" || e.id == "" || json.Unmarshal([]byte(e.data), &shown) != nil {
 		t.Fatalf("%+v", e)
 	}
-	if shown.Text != "a <b> c" || shown.Title != "Entry 1" || len(strings.Split(shown.Story, ".")) != 4 {
+	if shown.Text != "a <b> c" || shown.Title != "Entry 1" || len(strings.Split(shown.Story, ".")) != 5 {
 		t.Errorf("%+v", shown)
 	}
 	f.mu.Lock()

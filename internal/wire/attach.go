@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire/peerid"
@@ -36,7 +37,7 @@ func AttachTo(a Attach) *feedringv1.AttachRequest {
 		Provider: cutText(a.Query.Provider, maxProvider), Words: a.Query.Words,
 		SinceUnixMs: TimeTo(a.Query.Since), UntilUnixMs: TimeTo(a.Query.Until), Limit: CountTo(a.Query.Limit),
 		Cursor: cursorTo(a.Cursor), Resume: a.Cursor != nil,
-		Follow: a.Follow, Updates: a.Updates, Own: a.Own,
+		Follow: a.Follow, Updates: a.Updates, Own: a.Own, Vouched: a.Query.Vouched,
 	}
 }
 
@@ -57,6 +58,7 @@ func AttachFrom(r *feedringv1.AttachRequest) (Attach, error) {
 			Since:    d.Time("since", r.GetSinceUnixMs()),
 			Until:    d.Time("until", r.GetUntilUnixMs()),
 			Limit:    d.Count("limit", r.GetLimit()),
+			Vouched:  r.GetVouched(),
 		},
 	}
 	if s := r.GetStemmed(); s != nil {
@@ -75,12 +77,17 @@ func AttachFrom(r *feedringv1.AttachRequest) (Attach, error) {
 // RenewTo is the frame by which a follower keeps its lease.
 func RenewTo() *feedringv1.Renew { return &feedringv1.Renew{} }
 
-// ItemTo is a frame with one sealed entry. The bytes are shared.
-func ItemTo(publisher feedring.PeerID, payload, signature []byte, vouchedBy string) *feedringv1.AttachReply {
-	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Item{Item: &feedringv1.Item{
+// ItemTo is a frame with one sealed entry, which its provider dates as shown and whose
+// publisher a site names; empty: none. The bytes are shared.
+func ItemTo(publisher feedring.PeerID, payload, signature []byte, shown time.Time, vouchedBy string) *feedringv1.AttachReply {
+	item := &feedringv1.Item{
 		Entry:     &feedringv1.Sealed{Payload: payload, Signature: signature, Signer: peerid.Bytes(publisher)},
 		VouchedBy: vouchedBy,
-	}}}
+	}
+	if shown.Before(publishedOf(payload)) {
+		item.ArrivedUnixMs = TimeTo(shown)
+	}
+	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Item{Item: item}}
 }
 
 // MarkTo is a frame that says how far everything was shown.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/feedring/feedring"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
@@ -21,6 +22,9 @@ type Frame struct {
 type Item struct {
 	Seal      *feedring.Seal
 	VouchedBy string // a site; told by the provider, not signed
+	// Arrived is when the provider got an entry that is dated ahead; told by the
+	// provider, not signed. Zero: its date stands.
+	Arrived time.Time
 }
 
 // RefusedError is a provider's refusal.
@@ -53,7 +57,8 @@ func FrameFrom(r *feedringv1.AttachReply) (Frame, error) {
 	var f Frame
 	switch frame := r.GetFrame().(type) {
 	case *feedringv1.AttachReply_Item:
-		f.Item = &Item{Seal: SealFrom(frame.Item.GetEntry()), VouchedBy: d.Text("vouched by", frame.Item.GetVouchedBy(), MaxSite)}
+		f.Item = &Item{Seal: SealFrom(frame.Item.GetEntry()), VouchedBy: d.Text("vouched by", frame.Item.GetVouchedBy(), MaxSite),
+			Arrived: d.Time("arrived", frame.Item.GetArrivedUnixMs())}
 		if f.Item.Seal == nil {
 			d.Malformed("item", "no entry")
 		}

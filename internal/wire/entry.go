@@ -67,7 +67,7 @@ func bodyOf(e *feedring.Entry, id []byte, previous [32]byte) *feedringv1.EntryBo
 			return &feedringv1.Attachment{Url: a.URL, MimeType: a.MIMEType, Size: a.Size, DurationSeconds: a.Seconds}
 		}),
 		Truncated: e.Truncated, Epoch: e.Position.Epoch, Sequence: e.Position.Sequence, Version: e.Version,
-		Previous: hashTo(previous), Takes: Each(e.Takes, takenTo), History: feedringv1.History(e.History),
+		Previous: hashTo(previous), Takes: Each(e.Takes, takenTo), History: feedringv1.History(e.History), Key: []byte(e.Key),
 	}
 }
 
@@ -154,6 +154,10 @@ func checkEntry(e *feedring.Entry) error {
 		rule = "it has no date"
 	case e.Published.After(e.Seen):
 		rule = "it was published after it was seen"
+	case len(e.Key) > feedring.MaxKey:
+		rule = "its key is too long"
+	case e.Key != "" && !e.ID.IsOf(e.Feed, e.Key):
+		rule = "its id is not that of its feed and key"
 	case len(e.Theme) > feedring.MaxTheme || !plain(string(e.Theme)):
 		rule = "its theme is no theme"
 	}

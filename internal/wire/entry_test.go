@@ -9,9 +9,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/internal/wire/wiretest"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
 func TestEntryComesBack(t *testing.T) {
@@ -58,6 +61,35 @@ func TestRandomEntriesComeBack(t *testing.T) {
 	}
 }
 
+// A peer of before sends no key, and its entries are taken. Nobody can send a key that
+// the id is not of.
+func TestKeys(t *testing.T) {
+	s := wiretest.NewSealer(t, 1)
+	e := wiretest.SampleEntry(s.ID())
+	e.Key = ""
+	seal := wiretest.SealEntry(t, s, e, [32]byte{})
+	if got, _, err := wire.DecodeEntry(seal); err != nil || got.Key != "" {
+		t.Errorf("without a key: %+v, %v", got, err)
+	}
+	var body feedringv1.EntryBody
+	if err := proto.Unmarshal(seal.Payload, &body); err != nil {
+		t.Fatal(err)
+	}
+	body.Key = []byte("of the next article")
+	payload, err := proto.Marshal(&body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := wire.NewVerifier(wiretest.Network).Entry(s.Seal(wire.KindEntry, payload)); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("with a key of another id: %v", err)
+	}
+	key := "\x00\xff not UTF-8"
+	e.Key, e.ID = key, feedring.NewEntryID(e.Feed, key, "", "")
+	if got, _, err := wire.DecodeEntry(wiretest.SealEntry(t, s, e, [32]byte{})); err != nil || got.Key != key {
+		t.Errorf("with the hash of a content: %+v, %v", got, err)
+	}
+}
+
 func TestLongContentIsCut(t *testing.T) {
 	s := wiretest.NewSealer(t, 1)
 	e := wiretest.SampleEntry(s.ID())
@@ -77,7 +109,13 @@ func TestLongContentIsCut(t *testing.T) {
 func TestEntryThatCannotBe(t *testing.T) {
 	s := wiretest.NewSealer(t, 1)
 	for name, spoil := range map[string]func(*feedring.Entry){
-		"id":                func(e *feedring.Entry) { e.ID = "12" },
+		"id":           func(e *feedring.Entry) { e.ID = "12" },
+		"another key":  func(e *feedring.Entry) { e.Key = "other" },
+		"another feed": func(e *feedring.Entry) { e.Feed = "https://example.net/feed.xml" },
+		"long key": func(e *feedring.Entry) {
+			e.Key = strings.Repeat("k", feedring.MaxKey+1)
+			e.ID = feedring.NewEntryID(e.Feed, e.Key, "", "")
+		},
 		"publisher":         func(e *feedring.Entry) { e.Publisher = "" },
 		"sequence":          func(e *feedring.Entry) { e.Position.Sequence = 0 },
 		"epoch":             func(e *feedring.Entry) { e.Position.Epoch = 0 },

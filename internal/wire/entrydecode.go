@@ -9,7 +9,7 @@ import (
 )
 
 // DecodeEntry opens a sealed entry and holds every part of it against its
-// limits. It does not check the signature: see Verifier.Entry. previous is the
+// limits, and the id against the feed. It does not check the signature: see Verifier.Entry. previous is the
 // hash of the entry before it, zero for the first of an epoch. Via and
 // VouchedBy are told beside an entry, never in it.
 func DecodeEntry(seal *feedring.Seal) (e *feedring.Entry, previous [32]byte, err error) {
@@ -63,6 +63,7 @@ func (d *Decoder) entry(b *feedringv1.EntryBody) *feedring.Entry {
 		Retracted:   len(b.GetTakes()) > 0,
 		Takes:       d.takes(b.GetTakes()),
 		History:     historyFrom(b.GetHistory()),
+		Key:         string(b.GetKey()),
 	}
 }
 

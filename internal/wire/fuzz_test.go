@@ -26,6 +26,9 @@ func FuzzDecodeEntry(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if e.Key != "" && !e.ID.IsOf(e.Feed, e.Key) {
+			t.Errorf("the id %s is not that of %q and %q", e.ID, e.Feed, e.Key)
+		}
 		if _, err := wire.EncodeEntry(e, previous); err != nil {
 			t.Errorf("what was decoded cannot be encoded: %v", err)
 		}

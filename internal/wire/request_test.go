@@ -126,7 +126,7 @@ func TestFrames(t *testing.T) {
 		sent *feedringv1.AttachReply
 		want wire.Frame
 	}{
-		"item":    {wire.ItemTo(s.ID(), seal.Payload, seal.Signature, "example.org"), wire.Frame{Item: &wire.Item{Seal: seal, VouchedBy: "example.org"}}},
+		"item":    {wire.ItemTo(s.ID(), seal.Payload, seal.Signature, time.Time{}, "example.org"), wire.Frame{Item: &wire.Item{Seal: seal, VouchedBy: "example.org"}}},
 		"mark":    {wire.MarkTo(cursor), wire.Frame{Mark: cursor}},
 		"caught":  {wire.CaughtTo(10, false), wire.Frame{Caught: &ten}},
 		"stemmed": {wire.CaughtTo(10, true), wire.Frame{Caught: &ten, Stemmed: true}},

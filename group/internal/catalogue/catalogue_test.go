@@ -3,7 +3,6 @@ package catalogue
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -211,21 +210,6 @@ func withNewVersion(t *testing.T, name string, old, r *Row) {
 	}
 }
 
-func TestSiteOf(t *testing.T) {
-	for _, tc := range []struct {
-		feed, site string
-		ok         bool
-	}{
-		{"https://www.a.org/rss", "a.org", true}, {"https://a.org/rss", "a.org", true}, {"https://A.org/rss", "a.org", true},
-		{"https://nota.org/rss", "a.org", false}, {"https://a.org/rss", "org", false}, {"https://a.org/rss", "", false},
-		{"http://localhost:80/rss", "localhost:80", true}, {"://", "a.org", false},
-	} {
-		if SiteOf(tc.feed, tc.site) != tc.ok {
-			t.Errorf("%q speaks for %s: %v", tc.site, tc.feed, !tc.ok)
-		}
-	}
-}
-
 // The mesh is mutual and joins all.
 func TestMeshIsConnected(t *testing.T) {
 	var all []feedring.PeerID
@@ -253,22 +237,6 @@ func TestMeshIsConnected(t *testing.T) {
 	}
 	if len(seen) != len(all) {
 		t.Errorf("%d of %d are joined", len(seen), len(all))
-	}
-}
-
-// Where no parser is needed, the host is what the parser finds.
-func TestPlainHostIsParsedHost(t *testing.T) {
-	for _, address := range []string{"https://lemonde.fr/rss", "http://a-b.example", "https://a.b.example/x?y=z#w", "https:///rss", "https://",
-		"https://a.example?x", "https://a.example#x", "https://LeMonde.fr/rss", "https://a.example:8080/rss", "https://u@a.example/", "ftp://a.example/",
-		"https://a.example/%zz", "https://a.example/%20", "https://a.example/\x7f", "https://a.example/a b", "https://a.example/\u00e9", "https://[::1]/", "a.example/rss", "https://a.example//x:y"} {
-		name, plain := plainHost(address)
-		u, err := url.Parse(address)
-		if plain && (err != nil || u.Host != name || u.Hostname() != name) {
-			t.Errorf("%q: host %q, but parsed %v, %v", address, name, u, err)
-		}
-	}
-	if _, plain := plainHost("https://lemonde.fr/rss"); !plain {
-		t.Error("a common address needs a parser")
 	}
 }
 

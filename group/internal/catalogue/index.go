@@ -25,7 +25,7 @@ type Index struct {
 // Publication is a feed of a row.
 type Publication struct {
 	Ref      feedring.FeedRef
-	Provider feedring.Provider
+	Provider feedring.Provider // see feedring.NameOf
 	Away     bool
 }
 
@@ -51,6 +51,7 @@ func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool
 		feeds += len(r.Feeds)
 	}
 	x.Feeds = make([]Publication, 0, feeds)
+	names := namesIn(rows)
 	for _, r := range rows {
 		away := away(r.Peer)
 		if r.Peer != self && !away && own != nil && CompareRank(r, own) < 0 {
@@ -63,20 +64,46 @@ func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool
 			}
 		}
 		for _, f := range r.Feeds {
-			x.Feeds = append(x.Feeds, Publication{feedring.FeedRef{URL: f.URL, Publisher: r.Peer}, f.Provider, away})
+			ref := feedring.FeedRef{URL: f.URL, Publisher: r.Peer}
+			x.Feeds = append(x.Feeds, Publication{ref, names.of(ref, f.Provider), away})
 		}
 	}
 	slices.SortFunc(x.Feeds, compareFeeds)
 	x.asked = x.Feeds
-	x.addGone(away)
+	x.addGone(names, away)
 	return x
+}
+
+// names is which sites name which publishers, by a row that is not the publisher's: for
+// lookups that is enough, and readers look again.
+type names map[feedring.PeerID][]string
+
+func namesIn(rows []*Row) names {
+	all := names{}
+	for _, r := range rows {
+		for i := range r.Vouches {
+			if v := &r.Vouches[i]; v.Publisher != r.Peer && !slices.Contains(all[v.Publisher], v.Site) && len(all[v.Publisher]) < maxNames {
+				all[v.Publisher] = append(all[v.Publisher], v.Site)
+			}
+		}
+	}
+	return all
+}
+
+// maxNames bounds the sites that count for one publisher.
+const maxNames = 16
+
+// of is the name under which a feed is looked up.
+func (n names) of(ref feedring.FeedRef, given feedring.Provider) feedring.Provider {
+	name, _ := feedring.NameOf(ref.URL, given, n[ref.Publisher]...)
+	return name
 }
 
 func compareFeeds(a, b Publication) int { return a.Ref.Compare(b.Ref) }
 
 // addGone adds the feeds that no row lists, but of which peers that are there
 // keep copies.
-func (x *Index) addGone(away func(feedring.PeerID) bool) {
+func (x *Index) addGone(names names, away func(feedring.PeerID) bool) {
 	var gone []Publication
 	for _, r := range x.Rows {
 		if len(r.Gone) == 0 || away(r.Peer) {
@@ -84,7 +111,7 @@ func (x *Index) addGone(away func(feedring.PeerID) bool) {
 		}
 		for _, g := range r.Gone {
 			if _, listed := slices.BinarySearchFunc(x.Feeds, g.Ref, func(f Publication, ref feedring.FeedRef) int { return f.Ref.Compare(ref) }); !listed {
-				gone = append(gone, Publication{g.Ref, g.Provider, true})
+				gone = append(gone, Publication{g.Ref, names.of(g.Ref, g.Provider), true})
 			}
 		}
 	}

@@ -2,9 +2,7 @@ package catalogue
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -86,11 +84,11 @@ func (c Circle) site(ref feedring.FeedRef, claims []claim) string {
 	if len(claims) < 2 {
 		return ""
 	}
-	h := hostOf(ref.URL)
+	h := feedring.HostOf(ref.URL)
 	var good []claim
 	for _, one := range claims {
 		said := func(o claim) bool { return o.v.Site == one.v.Site && o.by == one.by }
-		if !h.below(one.v.Site) || len(one.v.Feeds) > 0 && !slices.Contains(one.v.Feeds, ref.URL) ||
+		if !h.Below(one.v.Site) || len(one.v.Feeds) > 0 && !slices.Contains(one.v.Feeds, ref.URL) ||
 			slices.ContainsFunc(good, said) || !c.Looks(ref, one.by, 2*Checkers) {
 			continue
 		}
@@ -100,53 +98,4 @@ func (c Circle) site(ref feedring.FeedRef, claims []claim) string {
 		good = append(good, one)
 	}
 	return ""
-}
-
-// SiteOf reports whether a site may speak for a feed: its host is the site's,
-// or below it.
-func SiteOf(feedURL, site string) bool { return hostOf(feedURL).below(site) }
-
-// host is where a feed is, with its port and without; empty where its address
-// is none.
-type host struct{ whole, name string }
-
-func hostOf(feedURL string) host {
-	if name, plain := plainHost(feedURL); plain {
-		return host{whole: name, name: name}
-	}
-	u, err := url.Parse(feedURL)
-	if err != nil {
-		return host{}
-	}
-	return host{whole: u.Host, name: strings.ToLower(u.Hostname())}
-}
-
-// plainHost finds the host of an address in which nothing needs a parser: most.
-func plainHost(feedURL string) (name string, plain bool) {
-	rest, ok := strings.CutPrefix(feedURL, "https://")
-	if !ok {
-		if rest, ok = strings.CutPrefix(feedURL, "http://"); !ok {
-			return "", false
-		}
-	}
-	name, path, _ := strings.Cut(rest, "/")
-	for i := range len(name) {
-		if c := name[i]; c != '.' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
-			return "", false
-		}
-	}
-	for i := range len(path) {
-		if c := path[i]; c <= ' ' || c >= 0x7f || c == '%' {
-			return "", false
-		}
-	}
-	return name, true
-}
-
-func (h host) below(site string) bool {
-	if site == "" || h == (host{}) {
-		return false
-	}
-	return h.name == site || strings.EqualFold(h.whole, site) ||
-		strings.Contains(site, ".") && len(h.name) > len(site) && strings.HasSuffix(h.name, site) && h.name[len(h.name)-len(site)-1] == '.'
 }

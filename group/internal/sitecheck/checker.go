@@ -98,7 +98,7 @@ func firstCheck(ref feedring.FeedRef, own []catalogue.Vouch, now time.Time) time
 
 // about reports whether v vouches for ref.
 func about(v *catalogue.Vouch, ref feedring.FeedRef) bool {
-	return v.Publisher == ref.Publisher && catalogue.SiteOf(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL))
+	return v.Publisher == ref.Publisher && feedring.OfSite(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL))
 }
 
 // Outcome is how a check ended.
@@ -121,7 +121,7 @@ func (s *Checker) OnChecked(o Outcome, own []catalogue.Vouch, now time.Time) (vo
 		return own, false, time.Time{}
 	}
 	state.inFlight, vouches = false, own
-	if o.Vouched && o.Vouch.Publisher == o.Feed.Publisher && catalogue.SiteOf(o.Feed.URL, o.Vouch.Site) {
+	if o.Vouched && o.Vouch.Publisher == o.Feed.Publisher && feedring.OfSite(o.Feed.URL, o.Vouch.Site) {
 		state.tries, state.due, state.vouchedAt = 0, now.Add(s.interval(o.Feed)), now
 		vouches, changed = s.with(own, o.Vouch, o.Feed.URL, now)
 	} else {

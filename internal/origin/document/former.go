@@ -4,21 +4,16 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/feedring/feedring"
 )
 
-// Former returns the ids that an item had where its feed had other addresses: by
+// Former returns the keys that an item had where its feed had other addresses: by
 // http, or at another site. Many sites write their own address into guids and
 // links, so that these move with the feed.
-func (it *Item) Former() (ids []feedring.EntryID) {
+func (it *Item) Former() []string {
 	if it.src == nil || !strings.HasPrefix(it.key, "http") {
 		return nil
 	}
-	for _, key := range formerKeys(it.key, it.src) {
-		ids = append(ids, feedring.NewEntryID(it.src.URL, key, "", ""))
-	}
-	return ids
+	return formerKeys(it.key, it.src)
 }
 
 // formerKeys is what a guid or link was before, the most likely first.

@@ -114,7 +114,9 @@ func identify(src *Source, items []Item) []Item {
 		if sharedLink[link] {
 			link = ""
 		}
-		it.Entry.ID, it.key, it.src = feedring.NewEntryID(src.URL, guid, link, string(it.Hash[:])), cmp.Or(guid, link), src
+		it.Entry.Key = feedring.KeyOf(guid, link, string(it.Hash[:]))
+		it.Entry.ID = feedring.NewEntryID(src.URL, it.Entry.Key, "", "")
+		it.key, it.src = cmp.Or(guid, link), src
 		if !seen[it.Entry.ID] {
 			seen[it.Entry.ID] = true
 			kept = append(kept, it)

@@ -61,13 +61,13 @@ func TestRSS(t *testing.T) {
 		t.Errorf("ttl %v, hours %v", doc.TTL, doc.SkipHours)
 	}
 	want := []feedring.Entry{{
-		Title: "A bold title é", URL: "https://site.example/a?b=1&c=2", Published: time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC),
+		Key: "g1", Title: "A bold title é", URL: "https://site.example/a?b=1&c=2", Published: time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC),
 		Summary:     "A short text.",
 		ContentHTML: `<p>Long <a href="https://site.example/home/b.html">link</a> <img src="https://cdn.example/i.png"></p>`,
 		Authors:     []string{"Ann Example"}, Tags: []string{"One", "Two"}, Language: "fr-fr",
 		Attachments: []feedring.Attachment{{URL: "https://site.example/s.mp3", MIMEType: "audio/mpeg", Size: 1, Seconds: 3725}},
 	}, {
-		URL: "https://site.example/perma", Summary: "Just text & no tags", Language: "fr-fr",
+		Key: "https://site.example/perma", URL: "https://site.example/perma", Summary: "Just text & no tags", Language: "fr-fr",
 	}, {
 		Summary: "Para one. Para two.", ContentHTML: "<p>Para one.</p><p>Para two.</p><script>x()</script>", Language: "fr-fr",
 	}}
@@ -80,7 +80,7 @@ func TestAtom(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 	checkItems(t, doc, []feedring.Entry{{
-		Title: "Hi", URL: "https://site.example/x/one", Published: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		Key: "urn:1", Title: "Hi", URL: "https://site.example/x/one", Published: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
 		Updated: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC), Summary: "S", ContentHTML: "a &lt;b&gt; c",
 		Authors: []string{"Feed Author"}, Language: "de",
 	}})
@@ -88,7 +88,7 @@ func TestAtom(t *testing.T) {
 
 func TestJSONFeed(t *testing.T) {
 	checkItems(t, parse(t, jsonDoc), []feedring.Entry{{
-		Title: "One", URL: "https://site.example/one", Published: time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC), ContentHTML: "1 &lt; 2",
+		Key: "1", Title: "One", URL: "https://site.example/one", Published: time.Date(2026, 1, 2, 2, 4, 5, 0, time.UTC), ContentHTML: "1 &lt; 2",
 		Authors: []string{"Ann"}, Tags: []string{"x"}, Language: "en-gb",
 		Attachments: []feedring.Attachment{{URL: "https://site.example/a.mp3", MIMEType: "audio/mpeg", Size: 5_000_000_000, Seconds: 62}},
 	}})
@@ -101,8 +101,11 @@ func checkItems(t *testing.T, doc *Document, want []feedring.Entry) {
 	}
 	for i, it := range doc.Items {
 		got := it.Entry
-		if got.Feed != "https://origin.example/feed.xml" || len(got.ID) != 32 {
-			t.Errorf("item %d: feed %q, id %q", i, got.Feed, got.ID)
+		if got.Feed != "https://origin.example/feed.xml" || !got.ID.IsOf(got.Feed, got.Key) {
+			t.Errorf("item %d: feed %q, id %q of key %q", i, got.Feed, got.ID, got.Key)
+		}
+		if want[i].Key == "" { // neither a guid nor a link
+			want[i].Key = string(it.Hash[:])
 		}
 		got.Feed, got.ID = "", ""
 		if !reflect.DeepEqual(got, want[i]) {

@@ -137,7 +137,8 @@ func (s *State) moved(items []document.Item) []document.Item {
 		if _, ok := s.known[items[i].Entry.ID]; ok {
 			continue
 		}
-		for _, id := range items[i].Former() {
+		for _, key := range items[i].Former() {
+			id := feedring.NewEntryID(items[i].Entry.Feed, key, "", "")
 			if _, ok := s.known[id]; !ok {
 				continue
 			}
@@ -146,7 +147,7 @@ func (s *State) moved(items []document.Item) []document.Item {
 			}
 			if !taken[id] {
 				taken[id] = true
-				items[i].Entry.ID = id
+				items[i].Entry.ID, items[i].Entry.Key = id, key
 				break
 			}
 		}
@@ -184,8 +185,8 @@ func recognise(s *State, items []document.Item) []document.Item {
 	}
 	items = slices.Clone(items)
 	for i := range items {
-		if id, ok := byLink[linkHash(items[i].Link)]; ok {
-			items[i].Entry.ID = id
+		if id, ok := byLink[linkHash(items[i].Link)]; ok && items[i].Entry.ID != id {
+			items[i].Entry.ID, items[i].Entry.Key = id, "" // the version before has it
 		}
 	}
 	return items

@@ -102,7 +102,11 @@ func (r *Reflector) Feed(ctx context.Context, secret string) (Feed, error) {
 // copy.
 func (r *Reflector) read(h *held, ref feedring.FeedRef) (*feedring.Entry, error) {
 	if ref.Publisher != r.cfg.Self {
-		return r.copied(h.number)
+		e, err := r.copied(h.number)
+		if err == nil {
+			r.cfg.Peer.Attribute(e)
+		}
+		return e, err
 	}
 	it, err := r.cfg.Store.Get(ref, h.at)
 	if err != nil {

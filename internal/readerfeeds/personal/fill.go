@@ -172,7 +172,7 @@ func (r *Reflector) enlist(in *interest, entries []feedring.Entry, began int64) 
 		if entries[i].Theme == "" && !r.cfg.Peer.Listed(entries[i].Feed) {
 			continue // it was withdrawn since it was found
 		}
-		s := r.slotOf(&entries[i])
+		s := r.slotOf(&entries[i], asked{&entries[i]})
 		if r.table.all[s].retracted || in.holds(r.table, s, r.table.shared(&r.table.all[s])) || !r.fits(in, s, now) {
 			continue
 		}

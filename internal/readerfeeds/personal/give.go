@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/duplicate"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
@@ -23,7 +24,7 @@ type arrival struct {
 	published time.Time
 	seen      time.Time
 	text      match.Text
-	site      string // who stands behind its feed; empty: nobody
+	ofSite    bool // it is the site's copy: see feedring.Supersedes
 	open      func() (*feedring.Entry, error)
 }
 
@@ -65,7 +66,7 @@ func (r *Reflector) stored(ctx context.Context, it *store.Item) error {
 	r.give(&arrival{
 		ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, retracted: it.Retraction || it.Tombstone,
 		theme: it.Theme, provider: it.Provider, private: it.Private, published: it.Published, seen: it.Seen,
-		text: it.Text, site: r.siteOf(it.Theme, it.Ref, ""),
+		text: it.Text, ofSite: r.cfg.Peer.SiteCopies(it.Theme, it.Ref),
 		open: func() (*feedring.Entry, error) { return r.cfg.Peer.Open(it) },
 	}, it.Position)
 	return nil
@@ -79,7 +80,7 @@ func (r *Reflector) followed(ctx context.Context, e *feedring.Entry, through fee
 	r.give(&arrival{
 		ref: e.Ref(), at: e.Position, id: e.ID, version: max(1, e.Version), retracted: e.Retracted,
 		theme: e.Theme, provider: e.Provider, published: e.Published, seen: e.Seen,
-		text: match.TextOf(e), site: r.siteOf(e.Theme, e.Ref(), e.VouchedBy),
+		text: match.TextOf(e), ofSite: e.OfSite,
 		open: func() (*feedring.Entry, error) { return e, nil },
 	}, through)
 	return nil
@@ -105,11 +106,13 @@ func (r *Reflector) give(a *arrival, through feedring.Position) {
 		r.retract(n, a)
 		return
 	}
-	s, known := r.known(identityOf(a.ref.URL, a.id), n, a.site != "")
+	id := r.place(n, a.ref, a.id, a)
+	s, known := r.known(id, n, a.ofSite)
 	if known && r.table.all[s].retracted {
 		return
-	} else if known && r.supersedes(n, a, &r.table.all[s]) {
+	} else if known && r.relation(n, a, &r.table.all[s]) == feedring.Replaces {
 		r.renew(s, n, a)
+		r.hideApart(id, s)
 	} else if known && r.table.all[s].given && r.table.all[s].origin == originOf(a.theme, a.provider) {
 		return // a mirror of what was given met the same interests then
 	}
@@ -121,14 +124,62 @@ func (r *Reflector) give(a *arrival, through feedring.Position) {
 	}
 }
 
-// supersedes reports whether a is to be shown where h is: a newer version, or
-// what a publisher says for whom its site stands, after one that nobody vouches
-// for said anything.
-func (r *Reflector) supersedes(feed uint32, a *arrival, h *held) bool {
-	if h.feed == feed {
-		return a.version > h.version
+// copied is what is compared of an arrival: its copy, and its story where that counts.
+type copied interface {
+	copyOf(feed uint32, story bool) feedring.Copy
+}
+
+func (a *arrival) copyOf(feed uint32, story bool) feedring.Copy {
+	c := feedring.Copy{Publisher: uint64(feed), Version: a.version, Seen: a.seen.UnixMilli(), OfSite: a.ofSite}
+	if story {
+		if e, err := a.open(); err == nil {
+			c.Story = duplicate.CopyOf(e).Story
+		}
 	}
-	return !h.sure && a.site != ""
+	return c
+}
+
+// relation says what an arrival is to what is known of its identity. What an earlier
+// version kept has no story, and counts for all.
+func (r *Reflector) relation(feed uint32, a copied, h *held) feedring.Relation {
+	shown := feedring.Copy{Publisher: uint64(h.feed), Version: h.version, Story: h.story, OfSite: h.sure}
+	b := a.copyOf(feed, h.feed != feed && h.story != 0)
+	return feedring.Supersedes(b, shown)
+}
+
+// place is the identity under which a copy is known: that of the entry, or one of the
+// publisher's own where another copy is known that differs, so that both are shown.
+func (r *Reflector) place(feed uint32, ref feedring.FeedRef, id feedring.EntryID, a copied) identity {
+	base := identityOf(ref.URL, id)
+	s, ok := r.table.byID[base]
+	if !ok || r.relation(feed, a, &r.table.all[s]) != feedring.Apart {
+		return base
+	}
+	own := apartFrom(base, ref.Publisher)
+	if _, ok := r.table.byID[own]; ok {
+		return own
+	}
+	for _, id := range r.table.apart[base] {
+		if s, ok := r.table.byID[id]; ok && r.relation(feed, a, &r.table.all[s]) == feedring.Counts {
+			return id // it agrees
+		}
+	}
+	return own
+}
+
+// hideApart takes copies off all lists that differ from the site's, which came.
+func (r *Reflector) hideApart(base identity, s slot) {
+	if !r.table.all[s].sure {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range r.table.apart[base] {
+		if other, ok := r.table.byID[id]; ok && !r.table.all[other].retracted {
+			r.empty(other)
+			r.notifyAll(other)
+		}
+	}
 }
 
 // renew shows a new version, or the same entry of another publisher, where the
@@ -168,7 +219,7 @@ func (r *Reflector) deliver(feed uint32, a *arrival, through feedring.Position, 
 	now := time.Now().Unix()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.slotOf(e)
+	s := r.slotOf(e, a)
 	r.table.all[s].given = true
 	shared := r.table.shared(&r.table.all[s])
 	var news, history []uint32
@@ -215,7 +266,7 @@ func (r *Reflector) Retract(it *store.Item) {
 	if n, ok := r.byRef[it.Ref]; ok {
 		r.retract(n, &arrival{
 			ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, theme: it.Theme, provider: it.Provider,
-			site: r.siteOf(it.Theme, it.Ref, ""),
+			ofSite: r.cfg.Peer.SiteCopies(it.Theme, it.Ref),
 		})
 	}
 }
@@ -229,16 +280,28 @@ func (r *Reflector) retract(feed uint32, a *arrival) {
 	defer r.mu.Unlock()
 	id := identityOf(a.ref.URL, a.id)
 	s, known := r.table.byID[id]
+	if known && r.table.all[s].feed != feed { // or its copy is known apart from that
+		if other, apart := r.table.byID[apartFrom(id, a.ref.Publisher)]; apart {
+			s = other
+		}
+	}
 	switch {
 	case !known:
-		s = r.learn(held{id: id, at: a.at, version: a.version, feed: feed, origin: originOf(a.theme, a.provider), sure: a.site != ""})
-	case r.table.all[s].feed != feed || r.table.all[s].retracted:
+		s = r.learn(held{id: id, at: a.at, version: a.version, feed: feed, origin: originOf(a.theme, a.provider), sure: a.ofSite})
+	case r.table.all[s].retracted, r.table.all[s].feed != feed && (!a.ofSite || r.table.all[s].sure):
 		return // another publisher's, which is not this one's to take back
 	}
 	h := &r.table.all[s]
+	h.feed, h.sure, h.version = feed, a.ofSite, max(a.version, h.version+1)
+	r.empty(s)
+}
+
+// empty empties the place of an entry that is shown no more.
+func (r *Reflector) empty(s slot) {
+	h := &r.table.all[s]
 	r.table.count(h, -1) // what tells the same is not held any more
 	h.link, h.content = 0, 0
-	h.retracted, h.version, h.changed = true, max(a.version, h.version+1), time.Now().Unix()
+	h.retracted, h.changed = true, time.Now().Unix()
 	if h.kept {
 		r.uncopy(h)
 		r.writing.put(rows.Entry(h.number), encodeHeld(h))

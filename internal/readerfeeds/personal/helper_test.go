@@ -114,11 +114,33 @@ func (p peer) Read(ctx context.Context, ref feedring.FeedRef, after feedring.Pos
 	return p.w.store.Scan(ctx, ref, after, 0, 0)
 }
 
-func (p peer) Open(it *store.Item) (*feedring.Entry, error)       { return opened(it) }
-func (p peer) Site(_ feedring.Theme, ref feedring.FeedRef) string { return p.w.sites[ref] }
-func (p peer) Listed(url string) bool                             { return !p.w.gone[url] }
-func (p peer) Changed(secret string)                              { p.w.told = append(p.w.told, secret) }
-func (p peer) Kept(int)                                           {}
+func (p peer) Open(it *store.Item) (*feedring.Entry, error) {
+	e, err := opened(it)
+	e.OfSite = p.SiteCopies(e.Theme, e.Ref())
+	return e, err
+}
+
+func (p peer) Query(ctx context.Context, q feedring.Query) ([]feedring.Entry, bool, error) {
+	found, whole, err := p.network.Query(ctx, q)
+	for i := range found {
+		found[i].OfSite = p.SiteCopies(found[i].Theme, found[i].Ref())
+	}
+	return found, whole, err
+}
+
+func (p peer) Follow(ctx context.Context, theme feedring.Theme, from feedring.Cursor, begun func(feedring.Cursor), each func(*feedring.Entry, feedring.Position)) error {
+	return p.network.Follow(ctx, theme, from, begun, func(e *feedring.Entry, at feedring.Position) {
+		e.OfSite = p.SiteCopies(theme, e.Ref())
+		each(e, at)
+	})
+}
+
+func (p peer) SiteCopies(_ feedring.Theme, ref feedring.FeedRef) bool { return p.w.sites[ref] != "" }
+func (p peer) Attribute(*feedring.Entry)                              {}
+func (p peer) Site(_ feedring.Theme, ref feedring.FeedRef) string     { return p.w.sites[ref] }
+func (p peer) Listed(url string) bool                                 { return !p.w.gone[url] }
+func (p peer) Changed(secret string)                                  { p.w.told = append(p.w.told, secret) }
+func (p peer) Kept(int)                                               {}
 
 // world is a store and a room over it, which can be killed.
 type world struct {

@@ -66,8 +66,10 @@ func (l *loading) entry(key string, value []byte) bool {
 	if !ok || json.Unmarshal(value, &row) != nil || len(row.ID) != len(identity{}) || int(row.Feed) >= len(l.feeds) {
 		return false
 	}
+	var base identity
+	copy(base[:], row.Base)
 	l.entries[n] = l.table.add(held{
-		number: n, id: identity(row.ID), at: feedring.Position{Epoch: row.Epoch, Sequence: row.Sequence}, version: row.Version,
+		base: base, story: row.Story, number: n, id: identity(row.ID), at: feedring.Position{Epoch: row.Epoch, Sequence: row.Sequence}, version: row.Version,
 		changed: row.Changed, link: row.Link, content: row.Content, origin: row.Origin, feed: row.Feed, size: row.Size,
 		short: row.Short, given: row.Given, claim: row.Claim, sure: row.Authoritative, retracted: row.Taken, kept: true,
 		published: row.Published, news: row.News,

@@ -78,7 +78,7 @@ func TestEqualOnce(t *testing.T) {
 	w.publish(entry("P", "a.example", 3, titled("sunny"), link("https://a.example/")))
 	w.publish(entry("P", "b.example", 3, titled("sunny"), link("https://a.example/")))
 	w.publish(entry("P", "a.example", 4, titled("sunny"), link("https://a.example/")))
-	w.publish(entry("Q", "a.example", 1, titled("link"))) // a mirror
+	w.publish(entry("Q", "a.example", 1, titled("link"), link("https://www.a.example/x/?b=1&a=2"))) // a mirror
 	w.shows(s, "sunny sunny sunny same link")
 	w.shows(b, "sunny same linked")
 }
@@ -114,6 +114,37 @@ func TestLinkOfAnother(t *testing.T) {
 			w.shows(s, "above", c.shows, "below")
 		})
 	}
+}
+
+// TestDifferingCopies: mirrors' copies that differ are both shown, over a restart too,
+// until the site's comes, which stays whatever they say.
+func TestDifferingCopies(t *testing.T) {
+	w := newWorld(t)
+	s := w.subscribe(feedring.Query{Theme: "news"})
+	as := func(by feedring.PeerID, sequence int, title string, version uint32) feedring.Entry {
+		return entry(by, "a.example", 1, titled(title), func(e *feedring.Entry) { e.Version, e.Position.Sequence = version, uint64(sequence) })
+	}
+	w.publish(as("E", 1, "squat", 1))
+	w.publish(as("M", 1, "mirrored", 1))
+	w.publish(as("N", 1, "mirrored", 1))
+	w.shows(s, "mirrored squat")
+	w.publish(as("E", 2, "squat-again", 1<<20))
+	w.publish(as("M", 2, "changed", 2))
+	w.shows(s, "changed squat-again")
+	w.end()
+	w.restart()
+	w.shows(s, "changed squat-again")
+	own := as("P", 1, "true", 1)
+	w.sites[own.Ref()] = "a.example"
+	w.publish(own)
+	w.shows(s, "true")
+	w.publish(as("E", 3, "squat-at-last", 1<<21))
+	w.publish(as("M", 3, "changed-again", 3))
+	w.publish(retraction(as("E", 1, "squat", 1), 4))
+	w.shows(s, "true")
+	w.end()
+	w.restart()
+	w.shows(s, "true")
 }
 
 // TestMirrorLies: what a mirror said of an entry before its own publisher did is

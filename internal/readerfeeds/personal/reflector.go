@@ -178,17 +178,28 @@ func (r *Reflector) keep(h *held, e *feedring.Entry) {
 	r.writing.put(rows.Entry(h.number), encodeHeld(h))
 }
 
-// slotOf returns where an entry stands, which may be new to the table.
-func (r *Reflector) slotOf(e *feedring.Entry) slot {
-	h := held{
-		id: identityOf(e.Feed, e.ID), at: e.Position, version: max(1, e.Version),
-		feed: r.feedOf(e.Ref(), e.Theme, e.Theme == ""),
+// slotOf returns where an entry stands, which may be new to the table. by is what is
+// compared of it.
+func (r *Reflector) slotOf(e *feedring.Entry, by copied) slot {
+	feed := r.feedOf(e.Ref(), e.Theme, e.Theme == "")
+	h := held{id: r.place(feed, e.Ref(), e.ID, by), at: e.Position, version: max(1, e.Version), feed: feed}
+	if base := identityOf(e.Feed, e.ID); base != h.id {
+		h.base = base
 	}
-	if s, ok := r.known(h.id, h.feed, r.siteOf(e.Theme, e.Ref(), e.VouchedBy) != ""); ok {
+	if s, ok := r.known(h.id, h.feed, e.OfSite); ok {
 		return s
 	}
 	r.describe(&h, e)
 	return r.learn(h)
+}
+
+// asked is an entry that an interest was filled with, and what is compared of it.
+type asked struct{ *feedring.Entry }
+
+func (a asked) copyOf(feed uint32, _ bool) feedring.Copy {
+	c := duplicate.CopyOf(a.Entry)
+	c.Publisher = uint64(feed)
+	return c
 }
 
 // learn takes what is not known into the table.
@@ -208,7 +219,7 @@ func (r *Reflector) describe(h *held, e *feedring.Entry) {
 	keys := duplicate.KeysOf(e, site)
 	h.link, h.content, h.claim = keys.Link, keys.Content, keys.Claim
 	h.published = dateOf(e)
-	h.origin, h.sure = originOf(e.Theme, e.Provider), site != ""
+	h.origin, h.sure, h.story = originOf(e.Theme, e.Provider), e.OfSite, duplicate.CopyOf(e).Story
 }
 
 // siteOf is who stands behind an entry's feed; told is what came with it.
@@ -285,6 +296,11 @@ type Peer interface {
 	// Site names the site that stands behind a feed: it vouches for the feed's
 	// publisher, or this peer reads the feed from it; empty: none.
 	Site(theme feedring.Theme, ref feedring.FeedRef) string
+	// SiteCopies reports whether a publisher's copies of a feed are the site's: see
+	// feedring.Supersedes.
+	SiteCopies(theme feedring.Theme, ref feedring.FeedRef) bool
+	// Attribute says of a kept entry whose words it is, as this peer knows now.
+	Attribute(e *feedring.Entry)
 	// Listed reports whether a private feed is one of this peer's feeds.
 	Listed(url string) bool
 	// Changed is called for each personal feed of Watch that shows something else,

@@ -57,6 +57,8 @@ type entryRow struct {
 	Claim         duplicate.Claim `json:"claim,omitempty"`
 	Authoritative bool            `json:"sure,omitempty"`
 	Taken         bool            `json:"taken,omitempty"`
+	Base          []byte          `json:"base,omitempty"`
+	Story         uint64          `json:"story,omitempty"`
 
 	Published int64 `json:"published,omitempty"`
 	News      int64 `json:"news,omitempty"`
@@ -76,8 +78,12 @@ func encodeFeed(f *feed) []byte {
 }
 
 func encodeHeld(h *held) []byte {
+	var base []byte
+	if h.base != (identity{}) {
+		base = h.base[:]
+	}
 	return encode(entryRow{
-		ID: h.id[:], Feed: h.feed, Epoch: h.at.Epoch, Sequence: h.at.Sequence, Version: h.version, Changed: h.changed,
+		Base: base, Story: h.story, ID: h.id[:], Feed: h.feed, Epoch: h.at.Epoch, Sequence: h.at.Sequence, Version: h.version, Changed: h.changed,
 		Link: h.link, Content: h.content, Origin: h.origin, Size: h.size, Short: h.short, Given: h.given,
 		Claim: h.claim, Authoritative: h.sure, Taken: h.retracted, Published: h.published, News: h.news,
 	})

@@ -2,6 +2,8 @@ package personal
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
+	"slices"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/duplicate"
@@ -16,10 +18,12 @@ type slot uint32
 type held struct {
 	number        uint64 // on disk
 	id            identity
+	base          identity          // of a copy that is known apart, the entry's; zero: id is
 	at            feedring.Position // of the version that is shown
 	changed       int64             // Unix seconds: when a new version came
 	link, content uint64            // keys: entries of different feeds that share one are equal; 0: none
 	origin        uint64            // key of theme and provider
+	story         uint64            // see feedring.Copy; 0: an earlier version did not keep it
 	published     int64             // Unix seconds; undated history: undatedAt; 0: an earlier version did not keep it
 	news          int64             // Unix seconds: when it was given as news; 0: it was not
 	feed          uint32
@@ -27,7 +31,7 @@ type held struct {
 	size          uint32 // of the copy on disk
 	uses          uint32 // lists that hold it
 	claim         duplicate.Claim
-	sure          bool // a site stands behind its feed
+	sure          bool // it is the site's copy
 	short         bool // the copy has no content
 	recent        bool // known although no list may hold it
 	kept          bool // has rows on disk
@@ -40,13 +44,16 @@ type table struct {
 	all    []held
 	free   []slot
 	byID   map[identity]slot
-	keys   map[uint64]uint32 // how many entries have a link or content
-	recent []slot            // the newest, in a ring
-	next   int               // in recent
-	bodies int64             // size of all copies
+	apart  map[identity][]identity // copies that are known apart, by entry
+	keys   map[uint64]uint32       // how many entries have a link or content
+	recent []slot                  // the newest, in a ring
+	next   int                     // in recent
+	bodies int64                   // size of all copies
 }
 
-func newTable() *table { return &table{byID: make(map[identity]slot), keys: make(map[uint64]uint32)} }
+func newTable() *table {
+	return &table{byID: make(map[identity]slot), apart: make(map[identity][]identity), keys: make(map[uint64]uint32)}
+}
 
 // add takes an entry that is not known.
 func (t *table) add(h held) slot {
@@ -59,6 +66,9 @@ func (t *table) add(h held) slot {
 		t.all = append(t.all, h)
 	}
 	t.byID[h.id] = s
+	if h.base != (identity{}) {
+		t.apart[h.base] = append(t.apart[h.base], h.id)
+	}
 	t.count(&h, 1)
 	t.bodies += int64(h.size)
 	return s
@@ -90,6 +100,11 @@ func (t *table) forget(s slot) {
 	if t.byID[h.id] == s {
 		delete(t.byID, h.id)
 	}
+	if others := t.apart[h.base]; len(others) > 1 {
+		t.apart[h.base] = slices.DeleteFunc(others, func(id identity) bool { return id == h.id })
+	} else {
+		delete(t.apart, h.base)
+	}
 	*h = held{}
 	t.free = append(t.free, s)
 }
@@ -114,7 +129,11 @@ func (t *table) shared(h *held) bool {
 
 // keys are what h is compared by.
 func (h *held) keys() duplicate.Keys {
-	return duplicate.Keys{Feed: uint64(h.feed), Link: h.link, Content: h.content, Claim: h.claim}
+	id := h.id
+	if h.base != (identity{}) {
+		id = h.base
+	}
+	return duplicate.Keys{Feed: uint64(h.feed), Entry: binary.BigEndian.Uint64(id[:8]), Link: h.link, Content: h.content, Claim: h.claim}
 }
 
 // tells reports whether a list that holds a needs no b, which came later.
@@ -130,5 +149,11 @@ type identity [16]byte
 
 func identityOf(feedURL string, id feedring.EntryID) identity {
 	sum := sha256.Sum256([]byte("feedring personal entry\x00" + feedURL + "\x00" + string(id)))
+	return identity(sum[:16])
+}
+
+// apartFrom is the identity of one publisher's copy of an entry.
+func apartFrom(base identity, publisher feedring.PeerID) identity {
+	sum := sha256.Sum256([]byte("feedring personal copy\x00" + string(base[:]) + string(publisher)))
 	return identity(sum[:16])
 }

@@ -202,9 +202,12 @@ func (r *Reflector) shorten(ctx context.Context) {
 		}
 		r.changing.Lock()
 		r.mu.Lock()
-		if s, ok := r.table.byID[identityOf(e.Feed, e.ID)]; ok && r.table.all[s].number == number && r.table.all[s].kept {
-			r.table.all[s].short = true
-			r.keep(&r.table.all[s], e)
+		base := identityOf(e.Feed, e.ID)
+		for _, id := range [2]identity{base, apartFrom(base, e.Publisher)} {
+			if s, ok := r.table.byID[id]; ok && r.table.all[s].number == number && r.table.all[s].kept {
+				r.table.all[s].short = true
+				r.keep(&r.table.all[s], e)
+			}
 		}
 		r.mu.Unlock()
 		r.changing.Unlock()

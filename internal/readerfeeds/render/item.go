@@ -26,6 +26,7 @@ type item struct {
 	language           string
 	attachments        []feedring.Attachment
 	provider           string
+	source             string // whose words it is; empty: nobody asked
 }
 
 func newItem(e *feedring.Entry) item {
@@ -34,6 +35,9 @@ func newItem(e *feedring.Entry) item {
 		published: e.Published, updated: UpdatedOf(e), language: languageOf(e.Language),
 		authors: texts(e.Authors), tags: texts(append([]string{string(e.Theme)}, e.Tags...)),
 		link: webLink(e.URL), feed: webLink(e.Feed), provider: clean(string(e.Provider)),
+	}
+	if e.Host != "" { // whose words it is was asked
+		it.source = clean(e.Source())
 	}
 	if e.ContentHTML != "" {
 		it.html = clean(safeHTML(e.ContentHTML))
@@ -65,9 +69,12 @@ func (it *item) untitled() string {
 	}
 }
 
-// byline names the authors, or where there is none the provider.
+// byline names the authors and whose words they are, or where there is no author the
+// provider.
 func (it *item) byline() []string {
 	switch {
+	case it.source != "":
+		return append(slices.Clip(it.authors), it.source)
 	case len(it.authors) > 0:
 		return it.authors
 	case it.provider != "":
@@ -89,6 +96,12 @@ func UpdatedOf(e *feedring.Entry) time.Time {
 // and readers show no second entry of one name.
 func entryURN(e *feedring.Entry) string {
 	sum := sha256.Sum256([]byte("feedring entry of a feed\x00" + e.Feed + "\x00" + string(e.ID)))
+	return URN([16]byte(sum[:16]))
+}
+
+// copyURN names one publisher's copy of an entry, beside another that differs.
+func copyURN(e *feedring.Entry) string {
+	sum := sha256.Sum256([]byte("feedring copy of an entry\x00" + e.Feed + "\x00" + string(e.ID) + "\x00" + string(e.Publisher)))
 	return URN([16]byte(sum[:16]))
 }
 

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -71,7 +72,7 @@ type Feed struct {
 	Hub     string // a WebSub hub that tells of changes; empty: none
 	Next    string // the page of older entries; empty: none
 	Updated time.Time
-	Entries []feedring.Entry // in the order of the document, no id twice
+	Entries []feedring.Entry // in the order of the document, no copy twice
 }
 
 // generator names the program in a feed.
@@ -82,6 +83,13 @@ func Write(w io.Writer, f Format, feed *Feed) error {
 	items := make([]item, len(feed.Entries))
 	for i := range feed.Entries {
 		items[i] = newItem(&feed.Entries[i])
+	}
+	named := make(map[string]bool, len(items))
+	for i := range slices.Backward(items) { // what came first keeps its name
+		if named[items[i].id] {
+			items[i].id = copyURN(&feed.Entries[i])
+		}
+		named[items[i].id] = true
 	}
 	switch f {
 	case Atom:

@@ -33,6 +33,8 @@ type List struct {
 type Entry struct {
 	ID        feedring.EntryID  `json:"id"`
 	Provider  feedring.Provider `json:"provider"`
+	Source    string            `json:"source"` // whose words it is; see feedring.Entry.Source
+	Publisher feedring.PeerID   `json:"publisher"`
 	Theme     feedring.Theme    `json:"theme,omitempty"` // empty: private
 	Title     string            `json:"title"`
 	URL       string            `json:"url,omitempty"`
@@ -40,12 +42,24 @@ type Entry struct {
 	Language  string            `json:"language,omitempty"`
 	Text      string            `json:"text,omitempty"`
 	Story     string            `json:"story"` // what it is compared by; see package duplicate
+	// Supersedes says that it takes the place of another publisher's copy.
+	Supersedes bool `json:"supersedes,omitempty"`
+}
+
+// Marks reports whether a mark needs to be explained.
+func (l *List) Marks() bool {
+	for i := range l.Entries {
+		if e := &l.Entries[i]; e.Source != string(e.Provider) {
+			return true
+		}
+	}
+	return l.Stream != ""
 }
 
 // NewEntry returns e as a page shows it.
 func NewEntry(e *feedring.Entry, story string) Entry {
 	return Entry{
-		ID: e.ID, Provider: e.Provider, Theme: e.Theme, Title: titleOf(e), URL: e.URL, Published: e.Published,
+		ID: e.ID, Provider: e.Provider, Source: e.Source(), Publisher: e.Publisher, Supersedes: e.Supersedes, Theme: e.Theme, Title: titleOf(e), URL: e.URL, Published: e.Published,
 		Language: e.Language, Text: excerptOf(e), Story: story,
 	}
 }

@@ -50,6 +50,7 @@
   const show = (e) => {
     const li = document.createElement("li");
     li.dataset.id = e.id;
+    li.dataset.publisher = e.publisher;
     li.dataset.story = e.story;
     li.className = "fresh";
     li.dir = "auto";
@@ -65,7 +66,7 @@
     meta.className = "meta";
     meta.lang = "en";
     meta.dir = "ltr";
-    make("span", e.provider, meta);
+    make("span", e.source, meta).title = "Published by the peer " + e.publisher;
     meta.append(" ");
     const theme = make("span", e.theme ? "" : "private", meta);
     if (e.theme) make("a", e.theme, theme).href = new URL("group/" + encodeURIComponent(e.theme), root).href;
@@ -79,23 +80,20 @@
   };
 
   // The list.
-  const shown = new Set([...list.children].map((li) => li.dataset.id));
   let began = false, before = list.firstChild;
-  const find = (id) => [...list.children].find((li) => li.dataset.id === id);
+  const copies = (id) => [...list.children].filter((li) => li.dataset.id === id);
+  const find = (e) => copies(e.id).find((li) => li.dataset.publisher === e.publisher);
 
   // One story that several feeds tell is shown once: package duplicate says the
   // same in Go.
   const keys = (s) => {
-    const [feed, link, content, claim] = (s || "").split(".");
-    return { feed, link: link === "0" ? "" : link, content: content === "0" ? "" : content, claim: Number(claim) };
+    const [feed, link, content, claim, entry] = (s || "").split(".");
+    return { feed, entry, link: link === "0" ? "" : link, content: content === "0" ? "" : content, claim: Number(claim) };
   };
-  const tells = (a, b) => a.feed !== b.feed && ((a.content && a.content === b.content) || (a.link && a.link === b.link));
+  const tells = (a, b) => a.feed !== b.feed && a.entry !== b.entry && ((a.content && a.content === b.content) || (a.link && a.link === b.link));
   const hides = (a, b) => tells(a, b) && a.claim >= b.claim;
   const replaces = (b, a) => tells(a, b) && a.claim < b.claim;
-  const drop = (li) => {
-    shown.delete(li.dataset.id);
-    li.remove();
-  };
+  const drop = (li) => li.remove();
   const told = (e) => {
     const mine = keys(e.story), others = [...list.children].map((li) => [li, keys(li.dataset.story)]);
     if (others.some(([, theirs]) => hides(theirs, mine))) return true;
@@ -105,12 +103,14 @@
 
   const on = {
     entry(e) {
-      if (shown.has(e.id)) {
-        if (began) find(e.id)?.replaceWith(show(e)); // a new version keeps its place
+      const same = find(e);
+      if (same) {
+        if (began) same.replaceWith(show(e)); // a new version keeps its place
         return;
       }
+      if (e.supersedes) copies(e.id).forEach(drop); // the site's copy, after mirrors'
+      else if (!began && copies(e.id).length) return; // the page has what this peer held
       if (told(e)) return;
-      shown.add(e.id);
       document.getElementById("no-entries")?.remove();
       // A first answer comes newest first, and what follows oldest first.
       if (began) list.prepend(show(e));
@@ -118,8 +118,9 @@
       while (list.children.length > most) drop(list.lastElementChild);
     },
     retracted(e) {
-      const li = find(e.id);
-      if (li) drop(li);
+      const own = find(e);
+      if (own) drop(own);
+      else copies(e.id).forEach(drop);
     },
     // A feed was added, or came to be reached, whose entries are no news.
     older(e) {

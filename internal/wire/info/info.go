@@ -79,6 +79,10 @@ func cataloguePeerFrom(d *wire.Decoder, p *feedringv1.CataloguePeer) feedring.Ca
 		Feeds: d.Feeds("feeds", p.GetFeeds()), Addrs: d.Addrs("addrs", p.GetAddrs()),
 		VouchedBy: d.Texts("vouched by", p.GetVouchedBy(), maxVouched, wire.MaxSite), KeepSeconds: int64(d.Span("keep", p.GetKeepMs()) / time.Second),
 	}
+	for i := range from.Feeds { // a peer of before tells names as they are given
+		f := &from.Feeds[i]
+		f.Provider, _ = feedring.NameOf(f.URL, f.Provider, from.VouchedBy...)
+	}
 	if from.Feeds == nil {
 		from.Feeds = []feedring.Feed{} // of a peer that only reads: a list that is empty, not none
 	}

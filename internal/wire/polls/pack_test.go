@@ -30,7 +30,8 @@ func samplePart(t testing.TB, entries int) (*feedringv1.PollPart, polls.Dictiona
 	words := polls.NewDictionary(e.Ref(), seal.Payload, wire.EntryHash(seal))
 	part := &feedringv1.PollPart{}
 	for n := range entries {
-		e.ID, e.Title = feedring.NewEntryID(e.Feed, fmt.Sprint(n), "", ""), fmt.Sprintf("A title, the %dth", n)
+		e.Key = fmt.Sprint(n)
+		e.ID, e.Title = feedring.NewEntryID(e.Feed, e.Key, "", ""), fmt.Sprintf("A title, the %dth", n)
 		e.ContentHTML, e.Position.Sequence = "", e.Position.Sequence+1
 		seal = wiretest.SealEntry(t, s, e, wire.EntryHash(seal))
 		part.Items = append(part.Items, wire.SealTo(seal))

@@ -38,7 +38,7 @@ var Noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func SampleEntry(publisher feedring.PeerID) *feedring.Entry {
 	const feed = "https://example.org/feed.xml"
 	return &feedring.Entry{
-		ID: feedring.NewEntryID(feed, "guid", "", ""), Feed: feed, Provider: "example.org", Theme: "news",
+		ID: feedring.NewEntryID(feed, "guid", "", ""), Key: "guid", Feed: feed, Provider: "example.org", Theme: "news",
 		Title: "A title", URL: "https://example.org/1", Published: Noon, Updated: Noon.Add(time.Hour),
 		Summary: "A summary", ContentHTML: "<p>" + strings.Repeat("Some words of content. ", 60) + "</p>",
 		Authors: []string{"Ann"}, Tags: []string{"one", "two"}, Language: "en",

@@ -69,18 +69,38 @@ func (d *Admin) shown(c feedring.Catalogue) feedring.Catalogue {
 	if !d.cfg.Blocks.Any() {
 		return c
 	}
-	peers := c.Peers
+	peers, named := c.Peers, d.blockedByName(c.Theme)
 	c.Peers = []feedring.CataloguePeer{}
 	for _, p := range peers {
 		if d.cfg.Blocks.Peer(p.Peer) {
 			continue
 		}
 		p.Feeds = slices.DeleteFunc(slices.Clone(p.Feeds), func(f feedring.Feed) bool {
-			return d.cfg.Blocks.Feed(feedring.FeedRef{URL: f.URL, Publisher: p.Peer}) || p.Peer != d.id && d.cfg.Blocks.Provider(f.Provider)
+			ref := feedring.FeedRef{URL: f.URL, Publisher: p.Peer}
+			return d.cfg.Blocks.Feed(ref) || p.Peer != d.id && d.cfg.Blocks.Provider(f.Provider) || named[ref]
 		})
 		c.Peers = append(c.Peers, p)
 	}
 	return c
+}
+
+// blockedByName is the feeds of this peer's group that give themselves a blocked name: a
+// catalogue has the names that they are shown under.
+func (d *Admin) blockedByName(theme feedring.Theme) map[feedring.FeedRef]bool {
+	m, ok := d.cfg.Loop.View().Memberships[theme]
+	if !ok {
+		return nil
+	}
+	named := make(map[feedring.FeedRef]bool)
+	for i := range m.Members {
+		row := m.Members[i].Row
+		for _, f := range row.Feeds {
+			if row.Peer != d.id && d.cfg.Blocks.Provider(f.Provider) {
+				named[feedring.FeedRef{URL: f.URL, Publisher: row.Peer}] = true
+			}
+		}
+	}
+	return named
 }
 
 // Catalogue implements web.Backend: a member answers from its own view, any

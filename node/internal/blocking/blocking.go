@@ -18,6 +18,7 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/wire"
 )
 
 const (
@@ -232,9 +233,13 @@ func (b *Blocks) Entry(e *feedring.Entry) bool {
 	return e.Publisher != b.self && b.list.Load().Entry(e)
 }
 
-// Item is Entry of a stored one.
+// Item is Entry of a stored one. It is stored under the name that it is shown under,
+// and is blocked by the name that it gives itself, too.
 func (b *Blocks) Item(it *store.Item) bool {
-	return it.Ref.Publisher != b.self && (b.Feed(it.Ref) || b.Provider(it.Provider))
+	if it.Ref.Publisher == b.self {
+		return false
+	}
+	return b.Feed(it.Ref) || b.Provider(it.Provider) || b.list.Load().Places() && b.Provider(wire.ProviderOf(it.Payload))
 }
 
 // RefusePeer is Peer for who connects: it counts.

@@ -46,6 +46,12 @@ type Sites interface {
 	StandsBehind(theme feedring.Theme, ref feedring.FeedRef) string
 }
 
+// Copies knows whose words entries are.
+type Copies interface {
+	SiteCopies(theme feedring.Theme, ref feedring.FeedRef) bool
+	Attribute(e *feedring.Entry, told string)
+}
+
 // Origins are this peer's own feeds.
 type Origins interface{ Private(url string) bool }
 
@@ -67,6 +73,7 @@ type Config struct {
 	Blocks  Blocks
 	Views   Views
 	Sites   Sites
+	Copies  Copies
 	Origins Origins
 	Hub     Hub
 	Log     *slog.Logger
@@ -121,6 +128,12 @@ func (p asPeer) Read(ctx context.Context, ref feedring.FeedRef, after feedring.P
 func (p asPeer) Site(theme feedring.Theme, ref feedring.FeedRef) string {
 	return p.Sites.StandsBehind(theme, ref)
 }
+
+func (p asPeer) SiteCopies(theme feedring.Theme, ref feedring.FeedRef) bool {
+	return p.Copies.SiteCopies(theme, ref)
+}
+
+func (p asPeer) Attribute(e *feedring.Entry) { p.Copies.Attribute(e, e.VouchedBy) }
 
 func (p asPeer) Listed(url string) bool { return p.Origins.Private(url) }
 

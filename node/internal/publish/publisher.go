@@ -54,6 +54,12 @@ type Mirrors interface {
 	Adopted(url string)
 }
 
+// Names tell by which sites this peer may give feeds names.
+type Names interface {
+	// Bearing is the site that bears out a name which is not of the feed's host; empty: none.
+	Bearing(ref feedring.FeedRef, given feedring.Provider) string
+}
+
 // Clock tells the wall's time.
 type Clock interface {
 	Now() time.Time
@@ -80,6 +86,7 @@ type Config struct {
 	Answers  Answers
 	Tasks    *tasks.Group
 	Identity Identity // nil: no other process has this peer's key
+	Names    Names    // nil: hosts alone bear names out
 	Mirrors  Mirrors  // nil: nobody else publishes this peer's feeds
 	Clock    Clock    // nil: the system's
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/duplicate"
 	"github.com/feedring/feedring/internal/readerfeeds/render"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
@@ -44,7 +45,11 @@ func (p *Publisher) seal(ctx context.Context, spec feedring.FeedSpec, entries []
 			if err != nil {
 				return nil, err
 			}
-			item := sealed.Item(p.Sealer.Seal(wire.KindEntry, payload), e)
+			site := ""
+			if p.Names != nil {
+				site = p.Names.Bearing(e.Ref(), e.Provider)
+			}
+			item := sealed.Item(p.Sealer.Seal(wire.KindEntry, payload), e, site)
 			item.Private = spec.Theme == ""
 			previous = item.Hash
 			at.Sequence++
@@ -93,6 +98,9 @@ func (p *Publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 	if err != nil {
 		return nil, false, err
 	}
+	if e.Key == "" { // it was recognised by its link
+		e.Key = prior.Key
+	}
 	if forgotten || share.Cuts() {
 		if _, err := wire.EncodeEntry(e, [32]byte{}); err != nil { // as it will be seen
 			return nil, false, err
@@ -124,11 +132,18 @@ func (p *Publisher) retractions(ctx context.Context, e *feedring.Entry, latest *
 	if err != nil {
 		return nil, err
 	}
+	if len(taken) == 0 {
+		return nil, nil
+	}
+	prior, _, err := wire.DecodeEntry(sealed.Seal(latest))
+	if err != nil {
+		return nil, err
+	}
 	version := latest.Version
 	for some := range slices.Chunk(taken, feedring.MaxTaken) {
 		version++
 		all = append(all, feedring.Entry{
-			ID: e.ID, Feed: e.Feed, Provider: e.Provider, Theme: e.Theme, Publisher: e.Publisher,
+			ID: e.ID, Key: prior.Key, Feed: e.Feed, Provider: e.Provider, Theme: e.Theme, Publisher: e.Publisher,
 			Published: latest.Published, Seen: e.Seen, Version: version, Retracted: true, Takes: some,
 		})
 	}
@@ -143,33 +158,39 @@ func sameContent(a, b *feedring.Entry) bool {
 		slices.Equal(a.Tags, b.Tags) && slices.EqualFunc(a.Attachments, b.Attachments, feedring.Attachment.SameFile)
 }
 
+// mostAdopted is the highest version of others that counts on: nobody's entry has so
+// many.
+const mostAdopted = 1 << 16
+
 // adopted reports whether e, as it was found, is held of one of others, who publish
-// the same feed. If not it becomes the version after theirs. News that they call
-// history, so that who follows since before it is not told of it, is not held.
+// the same feed. If not, and theirs agrees with it, it becomes the version after theirs:
+// readers take theirs for it. One that differs is a copy of its own, or whoever signed
+// the entry first would keep it from readers. News that they call history, so that who
+// follows since before it is not told of it, is not held.
 func (p *Publisher) adopted(e *feedring.Entry, others []feedring.PeerID) (bool, error) {
 	for _, other := range others {
 		item, found, err := p.Store.Latest(feedring.FeedRef{URL: e.Feed, Publisher: other}, e.ID)
 		if err != nil {
 			return false, err
 		}
-		if !found || item.Theme != e.Theme || item.Private {
+		if !found || item.Theme != e.Theme || item.Private || item.Retraction {
 			continue
 		}
-		if !item.Retraction {
-			theirs, _, err := wire.DecodeEntry(sealed.Seal(&item))
-			if err != nil {
-				return false, err
-			}
-			if _, err := wire.EncodeEntry(e, [32]byte{}); err != nil { // as it will be seen
-				return false, err
-			}
-			same := sameContent(e, theirs)
-			if same && (e.History != feedring.NoHistory || theirs.NewSince(e.Published)) {
-				return true, nil
-			}
-			if !same {
-				correct(e, theirs)
-			}
+		theirs, _, err := wire.DecodeEntry(sealed.Seal(&item))
+		if err != nil {
+			return false, err
+		}
+		if _, err := wire.EncodeEntry(e, [32]byte{}); err != nil { // as it will be seen
+			return false, err
+		}
+		same := sameContent(e, theirs)
+		switch {
+		case same && (e.History != feedring.NoHistory || theirs.NewSince(e.Published)):
+			return true, nil
+		case duplicate.CopyOf(e).Story != duplicate.CopyOf(theirs).Story || item.Version > mostAdopted:
+			continue
+		case !same:
+			correct(e, theirs)
 		}
 		e.Version = max(e.Version, item.Version+1)
 	}

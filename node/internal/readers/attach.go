@@ -203,6 +203,9 @@ func (s *Server) interestOf(in wire.Attach) (delivery.Interest, error) {
 		Since: in.Query.Since, Until: in.Query.Until, Limit: in.Query.Limit, Updates: in.Updates,
 		Stem: in.Query.Stem,
 	}
+	if in.Query.Vouched {
+		w.Vouched = s.Sites
+	}
 	if w.Limit <= 0 {
 		w.Limit = feedring.DefaultLimit
 	}
@@ -231,7 +234,7 @@ type frameSink struct {
 }
 
 func (f *frameSink) Item(it *store.Item) error {
-	return f.stream.Queue(wire.ItemTo(it.Ref.Publisher, it.Payload, it.Signature, f.server.vouchedBy(f.want.Theme, it.Ref)), attachWrite)
+	return f.stream.Queue(wire.ItemTo(it.Ref.Publisher, it.Payload, it.Signature, it.Published, f.server.vouchedBy(it)), attachWrite)
 }
 
 func (f *frameSink) Mark(cursor feedring.Cursor) error {

@@ -2,10 +2,10 @@ package readers
 
 import (
 	"context"
-	"slices"
-	"sort"
+	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/duplicate"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
@@ -62,18 +62,16 @@ func (s *Server) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (
 // merged is two answers as one, newest first. An entry that both hold was once
 // published and is private now, or the other way round: the first one's counts.
 func merged(first, second []feedring.Entry, limit int) []feedring.Entry {
-	all := append(slices.Clip(first), second...)
-	seen := make(map[feedring.EntryID]bool, len(all))
-	all = slices.DeleteFunc(all, func(e feedring.Entry) bool {
-		again := seen[e.ID]
-		seen[e.ID] = true
-		return again
-	})
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Published.After(all[j].Published) })
+	var all duplicate.Merge
+	for _, entries := range [][]feedring.Entry{first, second} {
+		for i := range entries {
+			all.Add(entries[i])
+		}
+	}
 	if limit <= 0 {
 		limit = feedring.DefaultLimit
 	}
-	return all[:min(len(all), limit)]
+	return all.Newest(limit, time.Now())
 }
 
 // Held returns what this peer itself holds of what is asked for.
@@ -84,6 +82,9 @@ func (s *Server) Held(ctx context.Context, ask web.Ask) ([]feedring.Entry, error
 	}
 	search := store.Search{Theme: ask.Theme, Provider: ask.Provider, Since: ask.Since, Until: ask.Until, Limit: ask.Limit}
 	want := delivery.Interest{Words: expr, Stem: ask.Stem}
+	if ask.Vouched {
+		want.Vouched = s.Sites
+	}
 	want.Narrow(&search)
 	items, _, err := s.History.Search(ctx, search)
 	if err != nil {
@@ -95,9 +96,9 @@ func (s *Server) Held(ctx context.Context, ask web.Ask) ([]feedring.Entry, error
 		if err != nil {
 			return nil, err
 		}
-		e.VouchedBy = s.vouchedBy(e.Theme, e.Ref())
 		entries = append(entries, *e)
 	}
+	entries = merged(entries, nil, ask.Limit)
 	if !ask.Private || ask.Theme != "" {
 		return entries, nil
 	}
@@ -110,19 +111,20 @@ func (s *Server) Copies(id feedring.EntryID) (copies []feedring.Entry) {
 	found := s.Store.LatestByOthers(id, "", "")
 	for i := range found {
 		if e, err := s.Open(&found[i]); err == nil {
-			e.VouchedBy = s.vouchedBy(e.Theme, e.Ref())
+			e.VouchedBy = s.vouchedBy(&found[i])
 			copies = append(copies, *e)
 		}
 	}
 	return copies
 }
 
-// Open decodes a stored entry, which this peer serves.
+// Open decodes a stored entry, which this peer serves, and says whose words it is.
 func (s *Server) Open(it *store.Item) (*feedring.Entry, error) {
 	e, err := sealed.Open(it)
 	if err != nil {
 		return nil, err
 	}
 	e.Via = s.Self
+	s.Sites.Attribute(e, "")
 	return e, nil
 }

@@ -46,6 +46,16 @@ type Loopback interface {
 	Open(self feedring.PeerID, verb feedring.Verb) (transport.PipeEnd, error)
 }
 
+// Sites knows which sites name which peers, as this peer saw itself or was told.
+type Sites interface {
+	client.Sites
+	// Vouched is the site that names the publisher of a feed; empty: none does.
+	Vouched(theme feedring.Theme, ref feedring.FeedRef) (site string)
+	// Bearing is the site by which a publisher may give a feed a name that is not of
+	// the feed's host; empty: none.
+	Bearing(ref feedring.FeedRef, given feedring.Provider) string
+}
+
 // Tasks runs goroutines that the peer waits for at its end.
 type Tasks interface {
 	// Run returns false when the peer stops.
@@ -66,6 +76,7 @@ type Config struct {
 	Host     Host
 	Loopback Loopback
 	Private  PrivateFeeds
+	Sites    Sites
 	Tasks    Tasks
 	Log      *slog.Logger
 }
@@ -84,7 +95,7 @@ func New(ctx context.Context, cfg Config) *Server {
 	s := &Server{Config: cfg, ctx: ctx}
 	s.questions = questions{machine: cfg.Machine, open: make(map[uint64]asker)}
 	s.sessions = sessions{machine: cfg.Machine, deciding: make(map[uint64]chan group.Refusal), serving: make(map[uint64]session)}
-	s.client = client.NewWith(localTransport{s}, cfg.Network, []feedring.PeerID{cfg.Self})
+	s.client = client.NewWith(localTransport{s}, cfg.Network, []feedring.PeerID{cfg.Self}).WithSites(cfg.Sites)
 	s.client.Hide(cfg.Blocks)
 	return s
 }
@@ -107,13 +118,13 @@ func (s *Server) Leave(g feedring.GroupID) { s.sessions.leave(g) }
 // Close ends the client of readers at this peer.
 func (s *Server) Close() error { return s.client.Close() }
 
-// vouchedBy is the site that names the publisher of a feed, as the feed's group has it
-// now; empty: none does.
-func (s *Server) vouchedBy(theme feedring.Theme, ref feedring.FeedRef) string {
-	if m, ok := s.Machine.View().Memberships[theme]; ok {
-		return m.VouchedBy(ref)
+// vouchedBy is the site that readers of an entry are told names its publisher; empty:
+// none does.
+func (s *Server) vouchedBy(it *store.Item) string {
+	if site := s.Sites.Vouched(it.Theme, it.Ref); site != "" {
+		return site
 	}
-	return ""
+	return s.Sites.Bearing(it.Ref, it.Provider)
 }
 
 // localTransport is the way of readers at this very peer into the network.

@@ -222,7 +222,16 @@ func (r *Replicator) check(o group.Fetch, last feedring.Head, proto *feedringv1.
 			return store.Item{}, err
 		}
 	}
-	return sealed.Item(seal, e), nil
+	return r.item(seal, e), nil
+}
+
+// item is the store's form of an entry that was polled now.
+func (r *Replicator) item(seal *feedring.Seal, e *feedring.Entry) store.Item {
+	site := ""
+	if r.Names != nil {
+		site = r.Names.Bearing(e.Ref(), e.Provider)
+	}
+	return sealed.Arrived(sealed.Item(seal, e, site), time.Now())
 }
 
 // retractLate applies retractions that are older than the end of the log here and so have
@@ -240,7 +249,7 @@ func (r *Replicator) retractLate(ctx context.Context, o group.Fetch, last feedri
 		case o.Proof || e.Position.Compare(last.Position) <= 0:
 			continue // known
 		}
-		if err := r.retract(ctx, sealed.Item(seal, e)); err != nil {
+		if err := r.retract(ctx, r.item(seal, e)); err != nil {
 			return err
 		}
 	}

@@ -60,6 +60,12 @@ type Groups interface {
 	WhileOffered(f func(map[feedring.Theme][]feedring.Feed))
 }
 
+// Names tell by which sites publishers may give feeds names.
+type Names interface {
+	// Bearing is the site that bears out a name which is not of the feed's host; empty: none.
+	Bearing(ref feedring.FeedRef, given feedring.Provider) string
+}
+
 // Tasks runs goroutines that the peer waits for at its end.
 type Tasks interface {
 	// Run returns false when the peer stops.
@@ -78,6 +84,7 @@ type Config struct {
 	Lists     Lists
 	Credit    Credit
 	Tasks     Tasks
+	Names     Names // nil: hosts alone bear names out
 	Freshness time.Duration
 	Keep      time.Duration // of copies; 0: they are kept while they are fresh
 	Log       *slog.Logger

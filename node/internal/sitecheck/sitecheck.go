@@ -24,6 +24,7 @@ const within = 100 * time.Second // a site that was asked a moment ago is asked 
 type Loop interface {
 	Tell(feedring.GroupID, group.Input)
 	Now() time.Time
+	View() *peer.View
 	ViewSince(ctx context.Context, at time.Time) *peer.View
 }
 
@@ -56,12 +57,14 @@ type Checker struct {
 	ctx    context.Context
 	queue  *queue
 	budget *outbound.Budget // of looks at sites of what others publish
+	marks  *marks
 }
 
 // New returns a checker whose work ends with ctx.
 func New(ctx context.Context, cfg Config) *Checker {
 	c := &Checker{cfg: cfg, ctx: ctx, budget: outbound.New()}
 	c.queue = newQueue(c, cfg.Loop, cfg.Tasks)
+	c.marks = newMarks(c)
 	return c
 }
 
@@ -73,34 +76,39 @@ func (c *Checker) check(o siteCheck) group.Checked {
 	if c.cfg.Blocks != nil && c.cfg.Blocks.Feed(o.Feed) {
 		return group.Checked{Feed: o.Feed, Unknown: true} // nobody there is asked
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, within)
+	ctx, cancel := context.WithTimeout(c.accountOf(o.Feed.Publisher), within)
 	defer cancel()
-	if o.Feed.Publisher != c.cfg.Self {
-		ctx = c.budget.For(ctx, string(o.Feed.Publisher))
-	}
 	verdict, err := c.verdict(ctx, o)
+	key := markKey{publisher: o.Feed.Publisher, feed: o.Feed.URL}
+	switch {
+	case err == nil && verdict.Named:
+		c.marks.note(key, "", verdict)
+	case err == nil:
+		c.marks.withdraw(key)
+	}
 	return group.Checked{
 		Feed: o.Feed, Vouched: verdict.Named, Unknown: err != nil,
 		Vouch: group.Vouch{Site: verdict.Site, Publisher: o.Feed.Publisher, Feeds: verdict.Feeds, At: c.cfg.Loop.Now()},
 	}
 }
 
-// verdict asks the sites of a feed in turn, and last the feed itself. The error
-// means that one of them could not be asked and the others did not name the
-// publisher.
+// accountOf is a context in which requests draw on the account of a publisher. What this
+// peer publishes itself its owner chose.
+func (c *Checker) accountOf(publisher feedring.PeerID) context.Context {
+	if publisher == c.cfg.Self {
+		return c.ctx
+	}
+	return c.budget.For(c.ctx, string(publisher))
+}
+
+// verdict asks the sites of a feed, and last the feed itself.
 func (c *Checker) verdict(ctx context.Context, o siteCheck) (vouch.Verdict, error) {
-	var unknown error
-	heard := vouch.Hearsay{Says: c.says(ctx, o), Asked: o.asked}
-	for _, site := range vouch.SitesOf(o.Feed.URL) {
-		v, err := c.cfg.Sites.Check(ctx, site, o.Feed.Publisher, []string{o.Feed.URL}, heard)
-		if v.Named && err == nil {
-			return v, nil
-		}
-		unknown = errors.Join(unknown, err)
+	v, heard, unknown := c.sitesVerdict(ctx, o)
+	if v.Named {
+		return v, nil
 	}
 	link, err := c.feedLink(ctx, o.Check, heard.Says)
 	if err == nil && link != "" {
-		var v vouch.Verdict
 		if v, err = c.cfg.Sites.CheckFeed(ctx, o.Feed.URL, link, o.Feed.Publisher, heard); v.Named && err == nil {
 			return v, nil
 		}
@@ -110,6 +118,20 @@ func (c *Checker) verdict(ctx context.Context, o siteCheck) (vouch.Verdict, erro
 		c.cfg.Log.Debug("site not asked", "feed", o.Feed.URL, "err", unknown)
 	}
 	return vouch.Verdict{}, unknown
+}
+
+// sitesVerdict asks the sites of a feed in turn, with what was heard before. The error
+// means that one of them could not be asked and the others did not name the publisher.
+func (c *Checker) sitesVerdict(ctx context.Context, o siteCheck) (_ vouch.Verdict, heard vouch.Hearsay, unknown error) {
+	heard = vouch.Hearsay{Says: c.says(ctx, o), Asked: o.asked}
+	for _, site := range vouch.SitesOf(o.Feed.URL) {
+		v, err := c.cfg.Sites.Check(ctx, site, o.Feed.Publisher, []string{o.Feed.URL}, heard)
+		if v.Named && err == nil {
+			return v, heard, nil
+		}
+		unknown = errors.Join(unknown, err)
+	}
+	return vouch.Verdict{}, heard, unknown
 }
 
 // feedLink is the rel="feedring" of a feed. This peer's own looks found that of

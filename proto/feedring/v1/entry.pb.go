@@ -109,7 +109,10 @@ type EntryBody struct {
 	// The versions of this entry that are taken back, in the order of positions.
 	Takes []*TakenBack `protobuf:"bytes,21,rep,name=takes,proto3" json:"takes,omitempty"`
 	// Why this is no news, if it is not.
-	History       History `protobuf:"varint,22,opt,name=history,proto3,enum=feedring.v1.History" json:"history,omitempty"`
+	History History `protobuf:"varint,22,opt,name=history,proto3,enum=feedring.v1.History" json:"history,omitempty"`
+	// What the id was made of beside the feed: the guid, the link, or a hash of the
+	// content. Empty: its publisher is of a version before.
+	Key           []byte `protobuf:"bytes,23,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -296,6 +299,13 @@ func (x *EntryBody) GetHistory() History {
 		return x.History
 	}
 	return History_HISTORY_UNSPECIFIED
+}
+
+func (x *EntryBody) GetKey() []byte {
+	if x != nil {
+		return x.Key
+	}
+	return nil
 }
 
 // TakenBack is what stays of a version that its publisher took back: enough to
@@ -730,7 +740,7 @@ var File_feedring_v1_entry_proto protoreflect.FileDescriptor
 
 const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\n" +
-	"\x17feedring/v1/entry.proto\x12\vfeedring.v1\x1a\x17feedring/v1/words.proto\"\xa5\x05\n" +
+	"\x17feedring/v1/entry.proto\x12\vfeedring.v1\x1a\x17feedring/v1/words.proto\"\xb7\x05\n" +
 	"\tEntryBody\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x12\n" +
 	"\x04feed\x18\x02 \x01(\tR\x04feed\x12\x1a\n" +
@@ -755,7 +765,8 @@ const file_feedring_v1_entry_proto_rawDesc = "" +
 	"\aversion\x18\x13 \x01(\rR\aversion\x12\x1a\n" +
 	"\bprevious\x18\x14 \x01(\fR\bprevious\x12,\n" +
 	"\x05takes\x18\x15 \x03(\v2\x16.feedring.v1.TakenBackR\x05takes\x12.\n" +
-	"\ahistory\x18\x16 \x01(\x0e2\x14.feedring.v1.HistoryR\ahistory\"s\n" +
+	"\ahistory\x18\x16 \x01(\x0e2\x14.feedring.v1.HistoryR\ahistory\x12\x10\n" +
+	"\x03key\x18\x17 \x01(\fR\x03key\"s\n" +
 	"\tTakenBack\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12\x12\n" +

@@ -925,7 +925,9 @@ type AttachRequest struct {
 	// Counts in place of words and limit. For a provider of before, which does not
 	// know it, words are empty and limit is the greatest: the client chooses itself
 	// among what it is sent.
-	Stemmed       *Stemmed `protobuf:"bytes,13,opt,name=stemmed,proto3" json:"stemmed,omitempty"`
+	Stemmed *Stemmed `protobuf:"bytes,13,opt,name=stemmed,proto3" json:"stemmed,omitempty"`
+	// Entries of publishers only that a site names, as far as the provider knows.
+	Vouched       bool `protobuf:"varint,14,opt,name=vouched,proto3" json:"vouched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1049,6 +1051,13 @@ func (x *AttachRequest) GetStemmed() *Stemmed {
 		return x.Stemmed
 	}
 	return nil
+}
+
+func (x *AttachRequest) GetVouched() bool {
+	if x != nil {
+		return x.Vouched
+	}
+	return false
 }
 
 // Stemmed asks for entries that have other forms of the words, too, in the
@@ -1349,7 +1358,10 @@ type Item struct {
 	// An EntryBody.
 	Entry *Sealed `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
 	// The site that names the publisher as its peer; told, not signed.
-	VouchedBy     string `protobuf:"bytes,2,opt,name=vouched_by,json=vouchedBy,proto3" json:"vouched_by,omitempty"`
+	VouchedBy string `protobuf:"bytes,2,opt,name=vouched_by,json=vouchedBy,proto3" json:"vouched_by,omitempty"`
+	// When the provider got the entry, where that is before its date; told, not
+	// signed. 0: it is not.
+	ArrivedUnixMs int64 `protobuf:"varint,3,opt,name=arrived_unix_ms,json=arrivedUnixMs,proto3" json:"arrived_unix_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1396,6 +1408,13 @@ func (x *Item) GetVouchedBy() string {
 		return x.VouchedBy
 	}
 	return ""
+}
+
+func (x *Item) GetArrivedUnixMs() int64 {
+	if x != nil {
+		return x.ArrivedUnixMs
+	}
+	return 0
 }
 
 // Mark says that everything through these positions was shown.
@@ -1709,7 +1728,7 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\bAskError\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12(\n" +
-	"\x05error\x18\x03 \x01(\v2\x12.feedring.v1.ErrorR\x05error\"\x9f\x03\n" +
+	"\x05error\x18\x03 \x01(\v2\x12.feedring.v1.ErrorR\x05error\"\xb9\x03\n" +
 	"\rAttachRequest\x12+\n" +
 	"\x06ticket\x18\x01 \x01(\v2\x13.feedring.v1.SealedR\x06ticket\x12\x14\n" +
 	"\x05theme\x18\x02 \x01(\tR\x05theme\x12\x1a\n" +
@@ -1724,7 +1743,8 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	" \x01(\bR\x06follow\x12\x18\n" +
 	"\aupdates\x18\v \x01(\bR\aupdates\x12\x10\n" +
 	"\x03own\x18\f \x01(\bR\x03own\x12.\n" +
-	"\astemmed\x18\r \x01(\v2\x14.feedring.v1.StemmedR\astemmed\"5\n" +
+	"\astemmed\x18\r \x01(\v2\x14.feedring.v1.StemmedR\astemmed\x12\x18\n" +
+	"\avouched\x18\x0e \x01(\bR\avouched\"5\n" +
 	"\aStemmed\x12\x14\n" +
 	"\x05words\x18\x01 \x01(\tR\x05words\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\rR\x05limit\"n\n" +
@@ -1741,11 +1761,12 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\x06caught\x18\x03 \x01(\v2\x13.feedring.v1.CaughtH\x00R\x06caught\x12.\n" +
 	"\x05alive\x18\x04 \x01(\v2\x16.feedring.v1.KeepAliveH\x00R\x05alive\x120\n" +
 	"\arefused\x18\x05 \x01(\v2\x14.feedring.v1.RefusedH\x00R\arefusedB\a\n" +
-	"\x05frame\"P\n" +
+	"\x05frame\"x\n" +
 	"\x04Item\x12)\n" +
 	"\x05entry\x18\x01 \x01(\v2\x13.feedring.v1.SealedR\x05entry\x12\x1d\n" +
 	"\n" +
-	"vouched_by\x18\x02 \x01(\tR\tvouchedBy\"7\n" +
+	"vouched_by\x18\x02 \x01(\tR\tvouchedBy\x12&\n" +
+	"\x0farrived_unix_ms\x18\x03 \x01(\x03R\rarrivedUnixMs\"7\n" +
 	"\x04Mark\x12/\n" +
 	"\x06cursor\x18\x01 \x03(\v2\x17.feedring.v1.CursorItemR\x06cursor\"<\n" +
 	"\x06Caught\x12\x18\n" +

@@ -345,6 +345,9 @@ func values(q feedring.Query) url.Values {
 	if q.Stem {
 		v.Set("stem", "true")
 	}
+	if q.Vouched {
+		v.Set("vouched", "true")
+	}
 	if !q.Since.IsZero() {
 		v.Set("since", q.Since.UTC().Format(time.RFC3339))
 	}

@@ -59,7 +59,7 @@ func (a *commands) followCommand() *cobra.Command {
 				return err
 			}
 			saved, err := a.openSaved(how.resume, q, typedParts{
-				what:  len(words) > 0 || cmd.Flags().Changed("theme") || cmd.Flags().Changed("provider") || cmd.Flags().Changed("stem"),
+				what:  len(words) > 0 || cmd.Flags().Changed("theme") || cmd.Flags().Changed("provider") || cmd.Flags().Changed("stem") || cmd.Flags().Changed("vouched-only"),
 				until: cmd.Flags().Changed("until"), limit: cmd.Flags().Changed("limit"),
 			})
 			if err != nil {
@@ -70,6 +70,7 @@ func (a *commands) followCommand() *cobra.Command {
 	}
 	ask.register(cmd.Flags())
 	what.register(cmd.Flags(), a)
+	what.registerVouched(cmd.Flags())
 	cmd.Flags().IntVar(&how.count, "count", 0, "end after this many entries (default: no end)")
 	cmd.Flags().BoolVar(&how.updates, "updates", false, "print new versions of entries too, and which entries their publishers took back")
 	cmd.Flags().StringVar(&how.resume, "resume", "", "keep interest, groups and cursor under this name, or go on from there")
@@ -266,7 +267,7 @@ func (f *following) printEntry(e feedring.Entry) error {
 		f.out.Print(&e)
 	} else {
 		_, f.out.Err = fmt.Fprintf(f.app.Stdout, "%s\t%s\t%s\t%s\n",
-			show.Moment(e.Published), show.Printable(string(e.Provider)), show.TitleOf(&e), show.Printable(e.URL))
+			show.Moment(e.Published), show.Printable(e.Source()), show.TitleOf(&e), show.Printable(e.URL))
 	}
 	return f.out.Err
 }

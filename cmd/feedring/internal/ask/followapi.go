@@ -25,11 +25,13 @@ type apiFollower struct {
 // Entry prints an entry that is new. The entries of a first answer come without
 // an id to go on after: that comes with the final event.
 func (o *apiFollower) Entry(e feedring.Entry, id string) error {
-	if o.shown[e.ID] && !o.flags.updates {
+	// Copies that differ are both new. A stream that was cut may repeat each.
+	copied := e.ID + feedring.EntryID(" "+e.Title+" "+e.URL)
+	if o.shown[copied] && !o.flags.updates {
 		return nil
 	}
 	if !o.begun && o.saved.path != "" {
-		o.keep(e.ID)
+		o.keep(e.ID, copied)
 		o.waiting = append(o.waiting, e)
 		return nil
 	}
@@ -37,7 +39,7 @@ func (o *apiFollower) Entry(e feedring.Entry, id string) error {
 	if err != nil && !errors.Is(err, client.ErrEnough) {
 		return err
 	}
-	o.keep(e.ID)
+	o.keep(e.ID, copied)
 	o.saved.setCursor(id)
 	return err
 }
@@ -54,12 +56,12 @@ func (o *apiFollower) Retracted(r feedring.Retraction, id string) error {
 	return nil
 }
 
-// keep remembers what was printed, or is kept for the next time.
-func (o *apiFollower) keep(id feedring.EntryID) {
+// keep remembers what was printed, or is kept for the next time: an entry and its copy.
+func (o *apiFollower) keep(entry, copied feedring.EntryID) {
 	if len(o.shown) > maxShown {
 		clear(o.shown)
 	}
-	o.shown[id] = true
+	o.shown[entry], o.shown[copied] = true, true
 }
 
 // First takes the end of the first answer, with the id to go on after it.

@@ -130,6 +130,9 @@ func (s *saved) caughtUp() {
 // keyOf names an entry, and with versions this version of it.
 func keyOf(e *feedring.Entry, versions bool) string {
 	if !versions {
+		if e.Supersedes { // another copy was printed before
+			return string(e.ID) + " " + string(e.Publisher)
+		}
 		return string(e.ID)
 	}
 	text := strings.Join([]string{e.Title, e.URL, e.Summary, e.ContentHTML, e.Updated.String()}, "\x00")

@@ -25,6 +25,7 @@ type queryFlags struct {
 	since, until    options.Time
 	limit           int
 	stem            bool
+	vouched         bool
 }
 
 func (f *queryFlags) register(flags *pflag.FlagSet, a *commands) {
@@ -37,10 +38,15 @@ func (f *queryFlags) register(flags *pflag.FlagSet, a *commands) {
 	flags.IntVar(&f.limit, "limit", feedring.DefaultLimit, "newest entries to show")
 }
 
+// registerVouched adds the flag that personal feeds do not have.
+func (f *queryFlags) registerVouched(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.vouched, "vouched-only", false, "only entries of publishers whom a site names as its own: those marked ✓ (your peer asked the site) or ? (others say so)")
+}
+
 // query checks everything that can be checked before anybody is asked.
 func (f *queryFlags) query(a *commands, words []string) (feedring.Query, error) {
 	q := feedring.Query{
-		Words: strings.Join(words, " "), Stem: f.stem,
+		Words: strings.Join(words, " "), Stem: f.stem, Vouched: f.vouched,
 		Since: f.since.At, Until: f.until.At, Limit: f.limit,
 	}
 	if _, err := match.Parse(q.Words); err != nil {
@@ -95,6 +101,7 @@ func (a *commands) queryCommand() *cobra.Command {
 	}
 	ask.register(cmd.Flags())
 	what.register(cmd.Flags(), a)
+	what.registerVouched(cmd.Flags())
 	return cmd
 }
 

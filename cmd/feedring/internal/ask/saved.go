@@ -60,6 +60,7 @@ type savedJSON struct {
 	Network  *client.Resume   `json:"network,omitempty"`
 	Rest     []feedring.Entry `json:"rest,omitempty"`
 	Stem     bool             `json:"stem,omitempty"`
+	Vouched  bool             `json:"vouched,omitempty"`
 	Printed  []string         `json:"printed,omitempty"` // and not behind the cursor yet
 }
 
@@ -70,7 +71,7 @@ type typedParts struct{ what, until, limit bool }
 // saved. --since is not compared: the cursor has passed it, and an age names
 // another moment each time.
 func (s typedParts) differs(q feedring.Query, old *savedJSON) bool {
-	return s.what && (q.Theme != old.Theme || q.Provider != old.Provider || q.Words != old.Words || q.Stem != old.Stem) ||
+	return s.what && (q.Theme != old.Theme || q.Provider != old.Provider || q.Words != old.Words || q.Stem != old.Stem || q.Vouched != old.Vouched) ||
 		s.until && !q.Until.Equal(old.Until) || s.limit && q.Limit != old.Limit
 }
 
@@ -95,6 +96,9 @@ func (s *savedJSON) String() string {
 	}
 	if s.Stem {
 		b.WriteString(" --stem")
+	}
+	if s.Vouched {
+		b.WriteString(" --vouched-only")
 	}
 	if s.Words != "" {
 		b.WriteString(" " + show.Printable(s.Words))
@@ -134,7 +138,7 @@ func (a *commands) openSaved(name string, q feedring.Query, typed typedParts) (*
 	}
 	s.Query = feedring.Query{
 		Theme: old.Theme, Provider: old.Provider, Words: old.Words, Since: old.Since, Until: old.Until, Limit: old.Limit,
-		Stem: old.Stem,
+		Stem: old.Stem, Vouched: old.Vouched,
 	}
 	if err := s.printed.load(old.Printed); err != nil {
 		return nil, exit.Failed(fmt.Errorf("--resume %s: %w", name, err))
@@ -229,7 +233,7 @@ func (s *saved) writeNow() error {
 	s.written, s.due = time.Now(), nil
 	text, err := json.Marshal(savedJSON{
 		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Peers, s.Network, s.LastEvent, s.Resume, s.Unprinted,
-		s.Query.Stem, s.printed.keys(),
+		s.Query.Stem, s.Query.Vouched, s.printed.keys(),
 	})
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)

@@ -21,7 +21,7 @@ func Entries(w io.Writer, entries []feedring.Entry, limit int) error {
 		if others := also[e.ID]; len(others) > 0 {
 			title += " (also at " + Printable(strings.Join(others, ", ")) + ")"
 		}
-		g.Add(Moment(e.Published), Printable(string(e.Provider)), title, Printable(e.URL))
+		g.Add(Moment(e.Published), Printable(e.Source()), title, Printable(e.URL))
 	}
 	return g.Print(w)
 }
@@ -53,7 +53,7 @@ func alsoAt(entries, shown []feedring.Entry) map[feedring.EntryID][]string {
 			if visible[e.ID] || first == nil {
 				continue
 			}
-			if name := string(e.Provider); e.Provider != first.Provider && !slices.Contains(also[first.ID], name) {
+			if name := e.Source(); e.Provider != first.Provider && !slices.Contains(also[first.ID], name) {
 				also[first.ID] = append(also[first.ID], name)
 			}
 			break

@@ -27,6 +27,9 @@ func Catalogue(theme feedring.Theme, v *group.View) feedring.Catalogue {
 				p.VouchedBy = append(p.VouchedBy, site)
 			}
 		}
+		for i := range p.Feeds {
+			p.Feeds[i].Provider, _ = feedring.NameOf(p.Feeds[i].URL, p.Feeds[i].Provider, p.VouchedBy...)
+		}
 		c.Peers = append(c.Peers, p)
 	}
 	return c
@@ -42,7 +45,8 @@ func Suggest(theme feedring.Theme, provider string, rows []*ring.Row, groups []*
 	for _, v := range groups {
 		for i := range v.Members {
 			for _, f := range v.Members[i].Row.Feeds {
-				providers = append(providers, string(f.Provider))
+				name, _ := feedring.NameOf(f.URL, f.Provider)
+				providers = append(providers, string(name))
 			}
 		}
 	}

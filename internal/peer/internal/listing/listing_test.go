@@ -11,7 +11,10 @@ import (
 
 func TestSuggestNamesTheNearestThemeAndProvider(t *testing.T) {
 	rows := []*ring.Row{{Theme: "news"}, {Theme: "sport"}}
-	row := &group.Row{Feeds: []feedring.Feed{{Provider: "lemonde.fr"}, {Provider: "bbc.co.uk"}}}
+	row := &group.Row{Feeds: []feedring.Feed{
+		{URL: "https://www.lemonde.fr/rss", Provider: "lemonde.fr"}, {URL: "https://feeds.bbc.co.uk/news", Provider: "bbc.co.uk"},
+		{URL: "https://blog.example/feed", Provider: "lemonda.fr"}, // its host does not bear that out
+	}}
 	v := &group.View{Members: []group.Member{{Row: row}}}
 	for _, c := range []struct {
 		theme    feedring.Theme

@@ -13,6 +13,11 @@ import (
 // Lister tells which private feeds there are.
 type Lister interface{ Private(url string) bool }
 
+// Voucher names the sites that name publishers.
+type Voucher interface {
+	Vouched(theme feedring.Theme, ref feedring.FeedRef) (site string)
+}
+
 // Interest is what one reader is served: entries of one theme (or the private
 // ones), by the words that it brought.
 type Interest struct {
@@ -26,6 +31,7 @@ type Interest struct {
 	Limit    int             // entries of the first answer
 	Own      feedring.PeerID // not empty: only this publisher's feeds
 	Updates  bool            // new versions of entries too
+	Vouched  Voucher         // only of publishers whom it knows a site to name; nil: of all
 
 	Listed Lister // nil: every feed
 
@@ -49,7 +55,7 @@ func (w *Interest) wants(it *store.Item) bool {
 		return false
 	case it.Version > 1 && !w.Updates:
 		return false
-	case !it.Provider.Matches(w.Provider):
+	case !it.Provider.Matches(w.Provider), !w.vouched(it):
 		return false
 	case !w.Since.IsZero() && it.Published.Before(w.Since), !w.Until.IsZero() && !it.Published.Before(w.Until):
 		return false
@@ -70,13 +76,26 @@ func (w *Interest) meets(it *store.Item) bool {
 	return w.stems.Match(wire.LanguageOf(it.Payload), it.Text)
 }
 
+// vouched reports whether a site names the publisher of an entry, if that is asked for.
+func (w *Interest) vouched(it *store.Item) bool {
+	if w.Vouched == nil {
+		return true
+	}
+	return w.Vouched.Vouched(it.Theme, it.Ref) != ""
+}
+
 // Narrow makes a search find what has the words. An index holds words as they
 // were written, not their other forms: with Stem each entry that the search finds
-// otherwise is tested.
+// otherwise is tested. So is who published it, with Vouched.
 func (w *Interest) Narrow(q *store.Search) {
-	if w.Stem {
+	switch {
+	case w.Stem && w.Vouched != nil:
+		q.Accept = func(it *store.Item) bool { return w.vouched(it) && w.meets(it) }
+	case w.Stem:
 		q.Accept = w.meets
-	} else {
-		q.Words = w.Words
+	default:
+		if q.Words = w.Words; w.Vouched != nil {
+			q.Accept = w.vouched
+		}
 	}
 }
