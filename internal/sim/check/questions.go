@@ -31,9 +31,12 @@ func (c *questions) noteAsked(now time.Duration) {
 }
 
 // recent counts the questions that may still be open somewhere.
-func (c *questions) recent(now time.Duration) (n int) {
+func (c *questions) recent(now time.Duration) (n int) { return c.asks(now, forgets) }
+
+// asks counts the questions of the last while.
+func (c *questions) asks(now, last time.Duration) (n int) {
 	for i := range min(c.next, maxRecent) {
-		if now-c.times[i] < forgets {
+		if now-c.times[i] < last {
 			n++
 		}
 	}

@@ -29,9 +29,12 @@ func (c *s12) most() int {
 const perThing = 16
 
 // Rest checks S12 at a machine that nobody asks any more: what was for
-// questions is gone, and no table has grown beyond all need. It looks at fields
-// by name, and returns how many tables it found.
-func (c *s12) Rest(p int32) (tables int) { return c.tables(p, 0) }
+// questions is gone, but for places that wait a moment for their readers, and no
+// table has grown beyond all need. It looks at fields by name, and returns how many
+// tables it found.
+func (c *s12) Rest(p int32) (tables int) {
+	return c.tables(p, perAsked*c.questions.asks(c.cfg.Now(), 2*max(c.cfg.Refresh, 2*time.Second)))
+}
 
 // Bounded checks S12 at a machine while things go on: no table is larger than
 // what there is in the world gives cause for.
