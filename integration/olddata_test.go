@@ -105,6 +105,11 @@ func TestOldDataDirectoryShowsTheSame(t *testing.T) {
 			}
 		}
 	}
+	for _, f := range want.Feeds {
+		if strings.HasSuffix(f.str("url"), "/science.xml") {
+			f["entries"] = f["entries"].(float64) - 2 // a later version and a retraction are no entries
+		}
+	}
 	same("feeds", feeds, want.Feeds)
 	same("subscriptions", show("subscription", "list"), want.Subscriptions)
 	var joins []string
