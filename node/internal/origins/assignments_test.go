@@ -45,7 +45,7 @@ func TestTakenOverFeedIsNotPublishedAgain(t *testing.T) {
 	second.Mirrors = mirroredBy{first.Self}
 	first.append(t, testSpec, entries(1, 5)...)
 	changed := anEntry(3)
-	changed.Title = "entry three, corrected"
+	changed.Summary = "entry three, corrected"
 	second.append(t, testSpec, anEntry(1), anEntry(2), changed, anEntry(4), anEntry(5), anEntry(6))
 	held := log(t, s, feedring.FeedRef{URL: testURL, Publisher: second.Self})
 	if len(held) != 2 || held[0].ID != changed.ID || held[0].Version != 2 || held[1].ID != anEntry(6).ID || held[1].Version != 1 {

@@ -102,7 +102,7 @@ func TestWhatFollowsKnownEntriesIsNews(t *testing.T) {
 	second.Mirrors = mirroredBy{first.Self}
 	first.append(t, testSpec, entries(3, 4)...)
 	found := old(entries(1, 6))
-	found[2].Title = "entry three, corrected"
+	found[2].Summary = "entry three, corrected"
 	second.append(t, testSpec, found...)
 	want := []feedring.History{isOlder, isOlder, isNews, isNews, isNews} // 1, 2, 3 again, 5, 6
 	if got := historyOf(t, s, feedring.FeedRef{URL: testURL, Publisher: second.Self}); !slices.Equal(got, want) {

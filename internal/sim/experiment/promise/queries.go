@@ -57,7 +57,7 @@ func (r QueriesResult) Kept() bool {
 }
 
 // Few is the share of the queries that may end INCOMPLETE, since they meet a group
-// whose leaders are gone: one in a thousand where a peer lives for ten minutes, and
+// whose leaders are gone: two in a thousand where a peer lives for ten minutes, and
 // more as lives are shorter.
 func (r QueriesResult) Few() float64 {
 	return 0.002 * float64(DefaultQueries().HalfLife) / float64(r.Config.HalfLife)
