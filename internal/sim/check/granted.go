@@ -78,7 +78,7 @@ func (l lastGrants) most(p feedring.PeerID) (n int) {
 }
 
 // share checks T7: a peer that has its share of a manager's last grants is given no more
-// while another one has room; the manager itself may be, while it serves nobody. What the manager grants to questions that it coordinates
+// while another one has room. What the manager grants to questions that it coordinates
 // itself is not seen, so the 63 here reach further back than its own, and a quarter more
 // is allowed, two at least: shares of large groups are one or two.
 func (c *balance) share(p int32, s *membership, m group.Placed, asked []wanted, tried map[feedring.PeerID]int) {
@@ -112,9 +112,6 @@ func (c *balance) within(p int32, s *membership, to feedring.PeerID, asked wante
 		if g.may > 0 {
 			share = max(share, group.Share(g.may))
 		}
-	}
-	if to == c.cfg.Name(p) {
-		return len(fit)
 	}
 	c.Judge("share")
 	share += max(share/4+1, 2)
