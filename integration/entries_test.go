@@ -202,13 +202,12 @@ func TestSquattersSuppressNothing(t *testing.T) {
 		return len(titles) == 5 && slices.Contains(titles, "true by "+feedring.PeerID(q.id).Short())
 	})
 
-	before := len(local(t, p, "--theme", "news").entries())
 	forged := m.publishes(siteURL+"?", "site") // a feed of its own
 	forged.add("1", feedring.Entry{Title: "wrong", Provider: "site"}, func(b *feedringv1.EntryBody) { b.Id[0] ^= 1 })
 	forged.tell()
 	until(t, 20*time.Second, "polls for entries with wrong ids", func() bool { return forged.polls.Load() >= 2 })
 	m.hears(3)
-	if got := local(t, p, "--theme", "news"); len(got.entries()) != before || strings.Contains(got.stdout, "wrong") {
+	if got := local(t, p, "--theme", "news"); slices.ContainsFunc(got.entries(), func(e object) bool { return e.str("title") == "wrong" }) {
 		t.Errorf("an entry whose id is not of its key is shown: %v", got)
 	}
 }
