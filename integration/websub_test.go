@@ -261,7 +261,7 @@ func TestWatchedFile(t *testing.T) {
 		t.Fatal(r)
 	}
 	until(t, 20*time.Second, "what is wrong", func() bool {
-		return strings.Contains(command(t, "feed", "list", "--json", "--data", p.data).stdout, "it is not there")
+		return strings.Contains(command(t, "feed", "list", "--json", "--data", p.data).stdout, "no such file")
 	})
 	shows := func(title string) {
 		t.Helper()
