@@ -2,13 +2,15 @@ package conns
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/wire"
 )
 
-// TestSilentWhileADialFails: for a moment a connection is known that was
-// never opened. Whoever gives it up then has nothing to reset.
+// TestSilentWhileADialFails: for a moment a connection is known that was never opened.
+// Giving it up then resets nothing, and leaves it to the one who dials.
 func TestSilentWhileADialFails(t *testing.T) {
 	const to = feedring.PeerID("p")
 	for _, failed := range []bool{false, true} {
@@ -20,6 +22,12 @@ func TestSilentWhileADialFails(t *testing.T) {
 			close(c.ready)
 		}
 		cs.Silent(to)
+		if cs.open[to] != c {
+			t.Errorf("failed %v: a connection that is being dialled was forgotten", failed)
+		}
 		cs.Close()
+		if _, err := cs.Ask(t.Context(), "q", wire.Ask{}, new(atomic.Bool)); err == nil {
+			t.Errorf("failed %v: a closed client asks", failed)
+		}
 	}
 }
