@@ -49,7 +49,7 @@ func TestTwentyAtOnce(t *testing.T) {
 	var manager string
 	var term int
 	var whole bool
-	until(t, time.Minute, "one group of twenty", func() bool { manager, term, whole = views(); return whole })
+	until(t, 2*time.Minute, "one group of twenty", func() bool { manager, term, whole = views(); return whole })
 	deadline := time.Now().Add(5 * time.Second) // 5 r
 	until(t, time.Minute, "five refresh periods under one manager", func() bool {
 		m, at, whole := views()
