@@ -93,7 +93,7 @@ func (m *Machine) changedRows() {
 // changedPresence forgets what is derived from who is there.
 func (m *Machine) changedPresence() {
 	m.forgetIndex()
-	m.mesh.forget()
+	m.mesh.Forget()
 	m.sharing.RowsChanged()
 	m.views.view = nil
 	m.checkSitesSoon()

@@ -7,10 +7,7 @@ func (m *Machine) Clone() *Machine {
 	c := *m
 	c.out = nil
 	c.views.forget()
-	c.mesh.forget()
-	if m.mesh.links != nil {
-		c.mesh.links = m.mesh.links.Clone()
-	}
+	c.mesh = m.mesh.Clone()
 	c.timers = m.timers.Clone()
 	c.roster = m.roster.clone()
 	c.joining.via = slices.Clone(m.joining.via)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/fetchassign"
-	"github.com/feedring/feedring/internal/gossip"
 )
 
 // Config is what a membership is told once. The zero value is not valid.
@@ -23,12 +22,6 @@ type Config struct {
 	// and find news sooner where they tell it. 0: this peer shares no fetches.
 	Fetchers int
 	Meshes   Meshes `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
-}
-
-// Meshes lays each mesh out once for several machines of one process. A machine
-// decides the same without it.
-type Meshes interface {
-	Mesh(peers []feedring.PeerID, spot func(circle uint64, p feedring.PeerID) uint64) *gossip.Mesh
 }
 
 // State is what must survive a restart. The driver loads it before New.
@@ -72,7 +65,6 @@ const (
 	maxJump    = 1 << 20 // how far a number may be above all known ones, an epoch above the clock (12 days)
 	maxNumber  = feedring.MaxTermNumber
 	maxUnknown = maxNumber / 2 // the greatest number that one takes who has nothing to measure it by
-	meshAbove  = 64            // peers beyond which a group spreads over a mesh
 )
 
 // MaxFetchers bounds how many peers fetch one feed.

@@ -14,7 +14,7 @@
 //	join.go       founding, joining, admission, two founders
 //	manager.go    beacons, who is away         secondary.go    naming and replicating
 //	member.go     answering beacons            leave.go        leaving in good order
-//	failover.go   intention, probe, objection; a late peer suspects itself first
+//	failover.go   intention, probe, objection
 //	roster.go     the members                  catalogue.go    rows as they come and go
 //	ownrow.go     this peer's row and its mark mesh.go         the neighbours in a large group
 //	shell.go      the machine as its parts see it
@@ -25,9 +25,10 @@
 //
 // The data that these decide upon have rooms of their own, which send nothing
 // and know no role: internal/catalogue (rows, and what follows from them),
-// internal/holdings (heads and digests), internal/leases (clients, places, issuers), internal/timerqueue.
+// internal/holdings (heads and digests), internal/leases (clients, places, issuers), internal/view (snapshots), internal/timerqueue.
 // So have the decisions that need little of the roles: internal/replication (publication and polls),
-// internal/placement (lookups), internal/fetchassign (who fetches), internal/sitecheck (checks of sites).
+// internal/placement (lookups), internal/fetchassign (who fetches), internal/sitecheck (checks of sites),
+// internal/mesh (neighbours in a large group), internal/health (a late peer suspects itself first).
 // internal/message holds what members say to one another.
 //
 // # What a driver does beside the duties of internal/peer

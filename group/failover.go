@@ -4,9 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/feedring/feedring/internal/times"
-
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/health"
 )
 
 // suspicion is of the manager, or, at the manager, of the secondary.
@@ -23,7 +22,7 @@ type failover struct {
 	suspicion  suspicion     // a member's, of the manager; the manager's, of the secondary
 	probes     []probe       // for other peers' intentions
 	rtt        time.Duration // measured, smoothed
-	health     localHealth
+	health     health.Local  // how far it trusts its own clock
 	rankInputs protectInputs `state:"derived"` // what rank was made of
 	rank       int           `state:"derived"` // see turn
 }
@@ -216,13 +215,6 @@ func (m *Machine) onObjection(in Receive, o Objection) {
 	m.watch()
 }
 
-// localHealth is how far a peer trusts its own clock (Lifeguard, Dadgar et al.): after a
-// missed deadline it stretches its own time-outs before it suspects others.
-type localHealth struct {
-	extra time.Duration // added to the refresh period at since, halved each period
-	since time.Time
-}
-
 // advanceClock moves the clock. A tick that is late by more than r/8 shows that this
 // peer did not run: the silence of others in that time was its own.
 func (m *Machine) advanceClock(now time.Time) {
@@ -240,9 +232,8 @@ func (m *Machine) advanceClock(now time.Time) {
 }
 
 func (m *Machine) missedDeadline(late time.Duration) {
-	r := m.cfg.Refresh
-	m.health = localHealth{extra: min(2*r, m.stretch()-r+late), since: m.now}
-	if late >= r {
+	m.health.Missed(m.now, late)
+	if late >= m.cfg.Refresh {
 		late = 1 << 62 // a full period of silence counts only from now on
 	}
 	awake := func(heard time.Time) time.Time {
@@ -266,37 +257,11 @@ func (m *Machine) missedDeadline(late time.Duration) {
 	}
 }
 
-// stretch is the refresh period as this peer counts it for others' silence: up
-// to three times r after a missed deadline.
-func (m *Machine) stretch() time.Duration { return m.stretchAt(m.now) }
+// stretch is the refresh period as this peer counts it for others' silence.
+func (m *Machine) stretch() time.Duration { return m.health.Stretch(m.now) }
 
-func (m *Machine) stretchAt(t time.Time) time.Duration {
-	r := m.cfg.Refresh
-	if m.health.extra == 0 || t.Before(m.health.since) {
-		return r
-	}
-	return r + m.health.extra>>min(62, t.Sub(m.health.since)/r)
-}
-
-// silenceAt is when the manager, if it gives no sign of life, has been silent
-// for a period as this peer counts it.
-func (m *Machine) silenceAt() time.Time {
-	const halvings = 4
-	at := m.lead.heard.Add(m.cfg.Refresh)
-	if m.health.extra == 0 {
-		return at
-	}
-	for i := range time.Duration(halvings) {
-		// Within each halving the period is fixed.
-		until := m.health.since.Add((i + 1) * m.cfg.Refresh)
-		end := m.lead.heard.Add(m.cfg.Refresh + m.health.extra>>i)
-		if end.Before(until) {
-			return times.Later(at, end)
-		}
-		at = times.Later(at, until)
-	}
-	return at
-}
+// silenceAt is when the manager, if it gives no sign of life, has been silent for a period as this peer counts it.
+func (m *Machine) silenceAt() time.Time { return m.health.SilenceAt(m.lead.heard) }
 
 // window is how long a probe may take.
 func (m *Machine) window() time.Duration {

@@ -80,7 +80,7 @@ func TestRoundTripIsMeasuredAfterSleep(t *testing.T) {
 	c.nodes[lead].paused = true
 	c.run(800 * time.Millisecond)
 	c.resume(lead)
-	if c.nodes[lead].m.health.since != c.now {
+	if !c.nodes[lead].m.health.MissedSince(c.now.Add(-1)) {
 		t.Fatal("the manager noticed no sleep")
 	}
 	delay = time.Millisecond

@@ -305,7 +305,7 @@ func (m *Machine) onRoundTrip(d time.Duration) {
 // at most. One in which this peer slept is its own time: later ones count, though it
 // doubts itself for long, or it would tell the network of before its sleep.
 func (m *Machine) measureRoundTrip(sent time.Time) {
-	if m.health.since.After(sent) {
+	if m.health.MissedSince(sent) {
 		return
 	}
 	d := min(m.now.Sub(sent), m.cfg.Refresh/4)

@@ -7,7 +7,7 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// In a group above meshAbove, beacons and notifies travel over a mesh: nobody
+// In a large group beacons and notifies travel over a mesh: nobody
 // sends to everybody, and everybody has everything all the same.
 func TestLargeGroup(t *testing.T) {
 	c := newCluster(5)

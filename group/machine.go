@@ -10,6 +10,8 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/fetchassign"
 	"github.com/feedring/feedring/group/internal/hash"
+	"github.com/feedring/feedring/group/internal/health"
+	"github.com/feedring/feedring/group/internal/mesh"
 	"github.com/feedring/feedring/group/internal/placement"
 	"github.com/feedring/feedring/group/internal/replication"
 	"github.com/feedring/feedring/group/internal/sitecheck"
@@ -36,7 +38,7 @@ type Machine struct {
 	roster // the catalogue, and who is there
 	ownRow ownRow
 	sites  sites
-	mesh   mesh
+	mesh   mesh.Mesh
 
 	replicator *replication.Replicator
 	placer     *placement.Placer
@@ -76,6 +78,8 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		terms:    terms{disk: st, want: st},
 		roster:   newRoster(cfg.Self),
 		sites:    sites{Checker: sitecheck.New(cfg.Self, cfg.Refresh)},
+		mesh:     mesh.New(cfg.Self, cfg.Meshes),
+		failover: failover{health: health.New(cfg.Refresh)},
 		rejoined: !st.Term.IsZero(),
 	}
 	m.replicator = replication.New(replication.Config{
@@ -158,7 +162,7 @@ func (m *Machine) apply(in Input) {
 	case Fetched:
 		m.replicator.OnFetched(in)
 	case Served:
-		m.served(in)
+		m.mesh.Served(m.present(), in.Feed.Publisher, in.To, in.Entries)
 	case Attach:
 		m.attach(in)
 	case Detach:

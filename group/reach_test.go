@@ -159,7 +159,7 @@ func TestBalancesAreReported(t *testing.T) {
 	small.run(3 * time.Second)
 	small.step(small.nodes[few[0]], Served{To: few[1], Entries: 5})
 	small.run(3 * time.Second)
-	if m := small.nodes[few[0]]; m.balances != nil || m.m.mesh.links != nil {
+	if m := small.nodes[few[0]]; m.balances != nil || m.m.linked() != nil {
 		t.Error("a small group counts")
 	}
 }

@@ -26,7 +26,7 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	m.rng = *rand.NewPCG(chance, hash.Of(string(m.cfg.Self)))
 	m.rtt, m.token = 0, 0
 	m.forgetIndex()
-	m.mesh.forget()
+	m.mesh.Forget()
 	m.views.forget()
 	m.sharing.RowsChanged()
 	m.sites.vouched = nil
@@ -40,10 +40,7 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 	}
 	m.rebaseLead(by)
 	m.rebaseJoining(by)
-	m.health.since = m.ago(m.health.since, by, 5*r)
-	if m.now.Sub(m.health.since) >= 5*r {
-		m.health = localHealth{}
-	}
+	m.health.Rebase(m.now, by)
 	for i := range m.probes {
 		m.probes[i].sent = m.ago(m.probes[i].sent, by, 2*r)
 	}

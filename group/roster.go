@@ -7,6 +7,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/mesh"
 	"github.com/feedring/feedring/internal/clone"
 )
 
@@ -140,7 +141,7 @@ func (r *roster) everybody() []feedring.PeerID { return r.index().Others }
 func (r *roster) present() []feedring.PeerID { return r.index().Present }
 
 // large says that the group spreads messages over a mesh.
-func (r *roster) large() bool { return len(r.present()) >= meshAbove }
+func (r *roster) large() bool { return mesh.Needed(len(r.present())) }
 
 // matches lists the feeds of the catalogue whose provider is the asked one,
 // feeds of peers that are away included.

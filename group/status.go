@@ -5,13 +5,6 @@ import "github.com/feedring/feedring"
 // Status returns the role and the term of the View, without making one.
 func (m *Machine) Status() (feedring.Role, feedring.Term) { return m.roleNow(), m.lead.claim.Term }
 
-// Lead is the manager and the secondary, as a View tells them.
-type Lead struct {
-	Term               feedring.Term // followed; zero where the peer is in no group yet
-	Manager, Secondary feedring.PeerID
-	Acknowledged       bool // another peer follows the term
-}
-
 // Lead returns that of the View, without making one.
 func (m *Machine) Lead() Lead {
 	return Lead{Term: m.lead.claim.Term, Manager: m.manager(), Secondary: m.lead.secondary, Acknowledged: m.acknowledgedNow()}

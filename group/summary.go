@@ -2,13 +2,6 @@ package group
 
 import "github.com/feedring/feedring"
 
-// Summary is what a View shows of a group in numbers. It never changes.
-type Summary struct {
-	Lead
-	Addrs                 []string // of the secondary; nil: it is not there
-	Peers, Feeds, Clients int      // of the members that are there; clients as far as they are known
-}
-
 // Summary counts the present View without making one, which costs much more: the
 // same one until something changes.
 func (m *Machine) Summary() *Summary {

@@ -1,40 +1,20 @@
 package group
 
 import (
-	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/view"
 )
 
-// View is a snapshot of a membership. It never changes; any goroutine may read
-// it. What it holds must not be modified.
-type View struct {
-	Theme        feedring.Theme
-	Group        feedring.GroupID
-	Self         feedring.PeerID
-	Role         feedring.Role
-	Term         feedring.Term // followed; zero where the peer is in no group yet
-	Manager      feedring.PeerID
-	Secondary    feedring.PeerID
-	Acknowledged bool              // another peer follows the term
-	Settled      bool              // the role is known: the manager is there, or it is this peer
-	Leases       int               // clients of this peer
-	Members      []Member          // peers that are there, this one included, by rank
-	Away         []feedring.PeerID // peers that are not, by rank
-	feeds        []catalogue.Publication
-	vouched      map[feedring.FeedRef]string
-}
-
-// Member is one peer in a View.
-type Member struct {
-	Row    *Row
-	Role   feedring.Role
-	Leases int
-	Known  bool // Leases is known: to the manager, the secondary, of oneself
-	Away   bool // silent for two periods; after a third it leaves Members
-}
+// What others may read of a membership.
+type (
+	View    = view.View    // is a snapshot of it
+	Member  = view.Member  // is one peer in a View
+	Summary = view.Summary // is what a View shows of a group in numbers
+	Lead    = view.Lead    // is the manager and the secondary, as a View tells them
+)
 
 // views is the last snapshots, which stay the same ones until something changes.
 type views struct {
@@ -109,8 +89,8 @@ func (m *Machine) makeView(g viewKey) *View {
 		Theme: m.cfg.Theme, Group: m.group, Self: m.cfg.Self, Role: g.role,
 		Term: g.term, Manager: m.manager(), Secondary: g.secondary,
 		Acknowledged: g.acked, Settled: g.settled, Leases: g.leases, Members: make([]Member, 0, len(b.Others)+1),
-		feeds: b.Feeds, vouched: m.vouched(),
 	}
+	v.Publish(b.Feeds, m.vouched())
 	own, placed := m.me().row, false
 	for _, p := range b.Others {
 		mem := m.members[p]
@@ -153,24 +133,3 @@ func (m *Machine) Serves(provider string) bool { return len(m.matches(provider))
 // Heads lists what is held of the group's feeds, in order. The list must not be
 // changed. It is no part of a View, since heads move far more often.
 func (m *Machine) Heads() []feedring.Head { return m.replicator.All() }
-
-// VouchedBy returns the site that names ref's publisher as its own; empty: the
-// feed is a mirror, or nobody has looked yet.
-func (v *View) VouchedBy(ref feedring.FeedRef) string { return v.vouched[ref] }
-
-// Serves is Machine.Serves on the snapshot.
-func (v *View) Serves(provider string) bool {
-	return slices.ContainsFunc(v.feeds, func(f catalogue.Publication) bool { return f.Provider.Matches(provider) })
-}
-
-// Feeds lists the feeds whose provider is the asked one, in order; of peers
-// that are away as well.
-func (v *View) Feeds(provider string) []feedring.FeedRef {
-	var refs []feedring.FeedRef
-	for _, f := range v.feeds {
-		if f.Provider.Matches(provider) {
-			refs = append(refs, f.Ref)
-		}
-	}
-	return refs
-}
