@@ -18,21 +18,18 @@ func (m *Machine) merge(r *Row) bool {
 		m.onOwnRow(r)
 		return false
 	}
-	if v, ok := m.expired[r.Peer]; ok && catalogue.VersionOf(r).Compare(v) <= 0 {
-		return false
-	}
 	mem := m.members[r.Peer]
-	if mem == nil {
-		if len(m.members) >= maxRows {
-			return false
-		}
-		mem = &member{first: m.now, heard: m.now, row: &Row{}}
-		m.members[r.Peer] = mem
-	} else if !m.outdates(r, mem.row) {
+	if mem == nil || m.forgot(r) || !m.outdates(r, mem.row) || !m.admitter.Resize(mem.row, r) {
 		return false
 	}
 	m.replaceRow(mem, r)
 	return true
+}
+
+// forgot reports whether r, or a newer row of its peer, was forgotten.
+func (m *Machine) forgot(r *Row) bool {
+	v, ok := m.expired[r.Peer]
+	return ok && catalogue.VersionOf(r).Compare(v) <= 0
 }
 
 // outdates reports whether r replaces another row of its peer. One that made two
@@ -52,7 +49,23 @@ func (m *Machine) mergeOf(from feedring.PeerID, r *Row) bool {
 	if from == r.Peer || from == m.manager() || m.joining.asked(from) {
 		delete(m.expired, r.Peer)
 	}
-	return m.merge(r)
+	if m.members[r.Peer] != nil {
+		return m.merge(r)
+	}
+	if !r.Valid(m.group) || m.forgot(r) {
+		return false
+	}
+	away, taken := m.admitter.Take(r, from)
+	if !taken {
+		return false
+	}
+	mem := &member{row: &Row{}, first: m.now, heard: m.now, away: away}
+	if away {
+		mem.since = m.now
+	}
+	m.members[r.Peer] = mem
+	m.replaceRow(mem, r)
+	return true
 }
 
 func (m *Machine) replaceRow(mem *member, r *Row) {
@@ -123,11 +136,15 @@ func (m *Machine) onRowsWanted(from feedring.PeerID, w RowsWanted) {
 	}
 	have := make(map[feedring.PeerID]RowVersion, len(w.Have))
 	behind := false
+	var forgotten []feedring.PeerID
 	for _, v := range w.Have {
 		have[v.Peer] = v
 		if mem := m.members[v.Peer]; mem == nil || catalogue.VersionOf(mem.row).Compare(v) < 0 {
 			gone, ok := m.expired[v.Peer]
-			behind = behind || !ok || gone.Compare(v) < 0
+			old := ok && gone.Compare(v) >= 0
+			if behind = behind || !old; old && mem == nil {
+				forgotten = append(forgotten, v.Peer)
+			}
 		}
 	}
 	var rows []*Row
@@ -137,6 +154,7 @@ func (m *Machine) onRowsWanted(from feedring.PeerID, w RowsWanted) {
 		}
 	}
 	m.sendRows(from, rows)
+	m.sendForgotten(from, forgotten)
 	if behind {
 		m.wantRows(from)
 	}
@@ -151,16 +169,20 @@ func (m *Machine) sendRows(to feedring.PeerID, rows []*Row) {
 	}
 }
 
-func (m *Machine) onRows(from feedring.PeerID, rows []*Row) {
-	if len(rows) > maxRows || m.members[from] == nil && !m.joining.asked(from) {
+func (m *Machine) onRows(from feedring.PeerID, told Rows) {
+	if len(told.Rows) > maxRows || len(told.Forgotten) > maxRows || m.members[from] == nil && !m.joining.asked(from) {
 		return
 	}
-	var fresh []feedring.PeerID
-	for _, r := range rows {
+	var fresh, refused []feedring.PeerID
+	for _, r := range told.Rows {
 		if m.mergeOf(from, r) {
 			fresh = append(fresh, r.Peer)
+		} else if m.members[r.Peer] == nil {
+			refused = append(refused, r.Peer)
 		}
 	}
+	m.sendForgotten(from, refused)
+	m.onForgotten(from, told.Forgotten)
 	if m.lead.serving {
 		m.spreadRows(fresh, from)
 	}
@@ -189,27 +211,30 @@ func (m *Machine) spreadRows(peers []feedring.PeerID, from feedring.PeerID) {
 func (m *Machine) expire() {
 	var old []feedring.PeerID
 	for p, mem := range m.members {
-		if p != m.cfg.Self && (mem.away || mem.row.Left) && m.now.Sub(mem.since) >= m.rowRetention() {
+		if p != m.cfg.Self && (mem.away || mem.row.Left) && m.now.Sub(mem.since) >= m.admitter.Retention(p) {
 			old = append(old, p)
 		}
 	}
 	slices.Sort(old)
 	for _, p := range old {
-		mem := m.members[p]
-		if len(m.expired) >= maxRows {
-			clear(m.expired)
-		}
-		m.expired[p] = catalogue.VersionOf(mem.row)
-		m.forget(p, mem)
+		m.evict(p)
 	}
 }
 
-// rowRetention is how long rows of absent peers are kept.
-func (m *Machine) rowRetention() time.Duration { return max(m.cfg.Freshness, 24*time.Hour) }
+// evict forgets a row, and remembers its version.
+func (m *Machine) evict(p feedring.PeerID) {
+	mem := m.members[p]
+	if len(m.expired) >= maxRows {
+		clear(m.expired)
+	}
+	m.expired[p] = catalogue.VersionOf(mem.row)
+	m.forget(p, mem)
+}
 
 func (m *Machine) forget(p feedring.PeerID, mem *member) {
 	m.replicator.Forget(p, mem.row)
 	m.placer.Forget(p)
+	m.admitter.Leave(mem.row)
 	delete(m.members, p)
 	m.ownRow.orphansChanged = m.cfg.keeper()
 	m.changedRows()

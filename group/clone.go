@@ -10,6 +10,7 @@ func (m *Machine) Clone() *Machine {
 	c.mesh = m.mesh.Clone()
 	c.timers = m.timers.Clone()
 	c.roster = m.roster.clone()
+	c.admitter = m.admitter.Clone(shell{&c})
 	c.joining.via = slices.Clone(m.joining.via)
 	c.managing.pendingRows = slices.Clone(m.managing.pendingRows)
 	c.probes = slices.Clone(m.probes)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 const testTheme = feedring.Theme("news")
@@ -62,6 +63,7 @@ type testNode struct {
 	roles    []string
 	balances []Debt
 	turns    map[string]FetchAssignment // who looks at own feeds
+	prefix   standing.Prefix            // from where it connects
 }
 
 type testEntry struct {
@@ -333,7 +335,7 @@ func (c *cluster) send(n *testNode, s Send) {
 		c.tracef("%s -> %s %s%s", n.id, s.To, describe(msg), mark)
 	}
 	if !lost {
-		c.later(to, c.delay(), Receive{From: n.id, Message: msg})
+		c.later(to, c.delay(), Receive{From: n.id, Prefix: n.prefix, Message: msg})
 	}
 }
 

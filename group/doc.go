@@ -11,7 +11,8 @@
 //
 //	machine.go    the state, Step and the dispatch
 //	terms.go      which claim is followed, and what is on disk first
-//	join.go       founding, joining, admission, two founders
+//	join.go       founding, joining, two founders
+//	admission.go  who gets into the catalogue
 //	manager.go    beacons, who is away         secondary.go    naming and replicating
 //	member.go     answering beacons            leave.go        leaving in good order
 //	failover.go   intention, probe, objection
@@ -27,8 +28,9 @@
 // and know no role: internal/catalogue (rows, and what follows from them),
 // internal/holdings (heads and digests), internal/leases (clients, places, issuers), internal/view (snapshots), internal/timerqueue.
 // So have the decisions that need little of the roles: internal/replication (publication and polls),
-// internal/placement (lookups), internal/fetchassign (who fetches), internal/sitecheck (checks of sites),
-// internal/mesh (neighbours in a large group), internal/health (a late peer suspects itself first).
+// internal/placement (lookups), internal/admission (who gets into the catalogue), internal/fetchassign (who fetches),
+// internal/sitecheck (checks of sites), internal/mesh (neighbours in a large group), internal/health (a late peer
+// suspects itself first).
 // internal/message holds what members say to one another.
 //
 // # What a driver does beside the duties of internal/peer

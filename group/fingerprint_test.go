@@ -11,6 +11,7 @@ import (
 // The fingerprint covers every field but these, and they need no covering.
 func TestFingerprintLeavesOut(t *testing.T) {
 	want := []string{
+		"admission.Admitter.group: the machine that this is part of",
 		"fetchassign.Sharing.group: the machine that this is part of",
 		"fetchassign.Sharing.parts: derived",
 		"gossip.Links.below: derived",

@@ -4,6 +4,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/replication"
 	"github.com/feedring/feedring/group/internal/sitecheck"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 // Input is one thing that happened.
@@ -23,6 +24,7 @@ type (
 	// its sender authenticated by the connection.
 	Receive struct {
 		From    feedring.PeerID
+		Prefix  standing.Prefix // from where the sender connects
 		Message Message
 	}
 	// Tick is due at Deadline.

@@ -133,7 +133,8 @@ func (m *Machine) onManagerNamed(from feedring.PeerID, t feedring.Term) {
 	}
 }
 
-func (m *Machine) onJoin(from feedring.PeerID, j Join) {
+func (m *Machine) onJoin(in Receive, j Join) {
+	from := in.From
 	if m.joining.active && m.lead.claim.Term.IsZero() && from < m.cfg.Self {
 		m.joining.yieldAt = m.now
 	}
@@ -161,7 +162,7 @@ func (m *Machine) onJoin(from feedring.PeerID, j Join) {
 		m.outbid(t)
 		return
 	}
-	m.admit(from, &j.Row)
+	m.admit(in, &j.Row)
 }
 
 // deniedBy reports whether p, which asks for admission with the term that it has
@@ -191,25 +192,34 @@ func (m *Machine) outbid(t feedring.Term) {
 	m.claim(t.Number)
 }
 
-func (m *Machine) admit(from feedring.PeerID, r *Row) {
-	news := m.mergeOf(from, r)
+func (m *Machine) admit(in Receive, r *Row) {
 	mem := m.members[r.Peer]
 	if mem == nil {
+		m.onNewcomer(in, r)
 		return
 	}
+	news := m.mergeOf(in.From, r)
 	m.onReturn(mem)
-	at := mem.row.Admitted
+	m.sendAdmitted(r, mem.row)
+	if news && !mem.row.Admitted.IsZero() {
+		m.spreadRows([]feedring.PeerID{r.Peer}, r.Peer)
+	}
+}
+
+// sendAdmitted answers a peer that asked with r, of which known is the newest row here.
+func (m *Machine) sendAdmitted(r, known *Row) {
+	at := known.Admitted
 	if at.IsZero() {
 		at = m.now.UTC().Truncate(time.Millisecond)
 	}
 	rows := make([]*Row, 0, len(m.members))
 	for _, p := range append([]feedring.PeerID{m.cfg.Self}, m.everybody()...) {
-		if p != r.Peer || catalogue.Compare(mem.row, r) > 0 { // it lost what it once said: it goes on above
+		if p != r.Peer || catalogue.Compare(known, r) > 0 { // it lost what it once said: it goes on above
 			rows = append(rows, m.members[p].row)
 		}
 	}
-	if mem.row.Left { // so of its tombstone, below which nobody would take its row
-		rows = append(rows, mem.row)
+	if known.Left { // so of its tombstone, below which nobody would take its row
+		rows = append(rows, known)
 	}
 	n := catalogue.Within(rows)
 	heads, _ := m.replicator.After(feedring.FeedRef{})
@@ -218,9 +228,6 @@ func (m *Machine) admit(from feedring.PeerID, r *Row) {
 		Admitted: at, Rows: rows[:n:n], Heads: heads,
 	})
 	m.sendRows(r.Peer, rows[n:])
-	if news && !mem.row.Admitted.IsZero() {
-		m.spreadRows([]feedring.PeerID{r.Peer}, r.Peer)
-	}
 }
 
 func (m *Machine) onAdmitted(in Receive, a Admitted) {
@@ -235,10 +242,18 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 	}
 	m.joining.heard = m.now
 	for _, r := range a.Rows {
-		m.mergeOf(in.From, r)
+		if r.Peer == in.From || r.Peer == m.cfg.Self {
+			m.mergeOf(in.From, r)
+		}
+	}
+	if mem := m.members[in.From]; mem != nil {
+		m.admitter.Met(mem.row, in.Prefix)
 	}
 	if !m.consider(a.Claim, true, in) {
 		return
+	}
+	for _, r := range a.Rows {
+		m.mergeOf(in.From, r)
 	}
 	m.joining = joining{}
 	m.timers.Cancel(timerKey{kind: timerJoin})

@@ -44,7 +44,7 @@ func (m *Machine) done() {
 }
 
 func (m *Machine) onLeave(from feedring.PeerID, l Leave) {
-	if l.Row.Peer != from || !l.Row.Left || !m.merge(&l.Row) {
+	if l.Row.Peer != from || !l.Row.Left || !m.merge(&l.Row) { // a stranger's is not taken
 		return
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring/internal/times"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/admission"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/fetchassign"
 	"github.com/feedring/feedring/group/internal/hash"
@@ -40,6 +41,7 @@ type Machine struct {
 	sites  sites
 	mesh   mesh.Mesh
 
+	admitter   *admission.Admitter
 	replicator *replication.Replicator
 	placer     *placement.Placer
 	sharing    *fetchassign.Sharing
@@ -82,6 +84,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		failover: failover{health: health.New(cfg.Refresh)},
 		rejoined: !st.Term.IsZero(),
 	}
+	m.admitter = admission.New(admission.Config{Refresh: cfg.Refresh, Freshness: cfg.Freshness, Rows: maxRows}, shell{m})
 	m.replicator = replication.New(replication.Config{
 		Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Freshness: cfg.Freshness, Retention: cfg.retention(),
 	}, shell{m})
@@ -189,12 +192,14 @@ func (m *Machine) apply(in Input) {
 // receive hands a message to the part that understands it.
 func (m *Machine) receive(in Receive) {
 	from := in.From
+	m.enterCatalogue(in)
 	if mem := m.members[from]; mem != nil && from != m.cfg.Self {
 		m.heardOf(from, mem)
+		m.admitter.Met(mem.row, in.Prefix)
 	}
 	switch msg := in.Message.(type) {
 	case Join:
-		m.onJoin(from, msg)
+		m.onJoin(in, msg)
 	case Admitted:
 		m.onAdmitted(in, msg)
 	case Leave:
@@ -212,7 +217,7 @@ func (m *Machine) receive(in Receive) {
 	case RowsWanted:
 		m.onRowsWanted(from, msg)
 	case Rows:
-		m.onRows(from, msg.Rows)
+		m.onRows(from, msg)
 	case HeadsWanted:
 		if m.members[from] != nil {
 			heads, more := m.replicator.After(msg.After)

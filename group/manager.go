@@ -61,6 +61,9 @@ func (m *Machine) beat() {
 	}
 	m.after(timerBeacon, m.beatEvery())
 	m.review()
+	for _, r := range m.admitter.Draw() {
+		m.sendAdmitted(r, r)
+	}
 	m.probeSecondary()
 	m.elect()
 	m.beacon()
@@ -85,11 +88,18 @@ func (m *Machine) beacon() {
 	for _, p := range m.neighbours() {
 		m.send(p, b)
 	}
+	for _, p := range m.admitter.Unanswered() {
+		m.send(p, b)
+	}
+	var absent []feedring.PeerID
 	for _, p := range m.everybody() {
 		if mem := m.members[p]; mem.away && m.now.Sub(mem.past().probed) >= m.cfg.Refresh-m.beatEvery()/2 {
-			mem.note().probed = m.now
-			m.sendAs(p, b, true)
+			absent = append(absent, p)
 		}
+	}
+	for _, p := range m.admitter.Due(absent) {
+		m.members[p].note().probed = m.now
+		m.sendAs(p, b, true)
 	}
 	m.refreshSecondary()
 }

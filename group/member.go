@@ -103,7 +103,7 @@ func (m *Machine) onAway(away []feedring.PeerID) {
 		switch {
 		case gone[p] && !mem.away:
 			mem.away, mem.since, changed = true, m.now, true
-		case !gone[p] && mem.away && m.now.Sub(mem.since) > m.rowRetention()-2*m.cfg.Refresh:
+		case !gone[p] && mem.away && m.now.Sub(mem.since) > m.admitter.Retention(p)-2*m.cfg.Refresh:
 			m.forget(p, mem) // as the manager did; if not, it tells the row again
 		case !gone[p] && mem.away:
 			mem.away, mem.since, changed = false, time.Time{}, true

@@ -15,21 +15,21 @@ func (g *unknownMessage) plausible(m *Machine) Input {
 	other := g.other()
 	switch g.rng.IntN(9) {
 	case 0:
-		return Receive{t.Claimant, Confirmation{Header: h, Claim: c, Secondary: g.other()}}
+		return Receive{From: t.Claimant, Message: Confirmation{Header: h, Claim: c, Secondary: g.other()}}
 	case 1, 2:
-		return Receive{t.Claimant, Beacon{Header: Header{Group: m.group, Term: t}, Claim: c, Number: g.rng.Uint64N(1000), Secondary: g.member(), Acknowledged: g.rng.IntN(3), Seal: c.Seal}}
+		return Receive{From: t.Claimant, Message: Beacon{Header: Header{Group: m.group, Term: t}, Claim: c, Number: g.rng.Uint64N(1000), Secondary: g.member(), Acknowledged: g.rng.IntN(3), Seal: c.Seal}}
 	case 3:
-		return Receive{t.Claimant, Refresh{Header: h, Claim: c, Version: 1}}
+		return Receive{From: t.Claimant, Message: Refresh{Header: h, Claim: c, Version: 1}}
 	case 4:
-		return Receive{other, Admitted{Header: h, Claim: c, Secondary: g.other(), Admitted: testStart, Rows: []*Row{row, g.rowNear(m)}, Heads: nil}}
+		return Receive{From: other, Message: Admitted{Header: h, Claim: c, Secondary: g.other(), Admitted: testStart, Rows: []*Row{row, g.rowNear(m)}, Heads: nil}}
 	case 5:
-		return Receive{other, Stale{Header: h, Claim: c, Secondary: g.member(), Acknowledged: g.rng.IntN(2) == 0}}
+		return Receive{From: other, Message: Stale{Header: h, Claim: c, Secondary: g.member(), Acknowledged: g.rng.IntN(2) == 0}}
 	case 6:
-		return Receive{other, Objection{Header: h, Claim: &c}}
+		return Receive{From: other, Message: Objection{Header: h, Claim: &c}}
 	case 7:
-		return Receive{row.Peer, Join{Header: h, Row: *row}}
+		return Receive{From: row.Peer, Message: Join{Header: h, Row: *row}}
 	default:
-		return Receive{other, Rows{Header: h, Rows: []*Row{row, g.rowNear(m)}}}
+		return Receive{From: other, Message: Rows{Header: h, Rows: []*Row{row, g.rowNear(m)}}}
 	}
 }
 
@@ -44,9 +44,9 @@ func (g *unknownMessage) turn(m *Machine) Input {
 	case 2:
 		return Rival{Term: g.termNear(m), Acknowledged: g.rng.IntN(2) == 0, Peers: []feedring.PeerID{g.member()}}
 	case 3:
-		return Receive{m.manager(), HandOver{Header: own}}
+		return Receive{From: m.manager(), Message: HandOver{Header: own}}
 	default:
-		return Receive{g.other(), BeaconAnswer{Header: own, Number: m.managing.beacon}}
+		return Receive{From: g.other(), Message: BeaconAnswer{Header: own, Number: m.managing.beacon}}
 	}
 }
 

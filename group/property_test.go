@@ -57,8 +57,9 @@ func TestMergeOrderDoesNotMatter(t *testing.T) {
 		want := map[feedring.PeerID]uint64(nil)
 		for range 5 {
 			m := newTestMachine(t, "self")
+			m.joining.active = true
 			for _, i := range append(rng.Perm(len(rows)), rng.Perm(len(rows))...) {
-				m.merge(&rows[i])
+				m.mergeOf(rows[i].Peer, &rows[i])
 			}
 			if got := catalogueOf(m); want == nil {
 				want = got
@@ -85,7 +86,8 @@ func TestLookupAgainstOracle(t *testing.T) {
 			if rng.IntN(3) == 0 {
 				r.Backfilling = []feedring.FeedRef{{URL: fmt.Sprint("https://f", rng.IntN(4)), Publisher: feedring.PeerID(fmt.Sprint("p", rng.IntN(6)))}}
 			}
-			m.merge(&r)
+			m.joining.active = true
+			m.mergeOf(r.Peer, &r)
 			m.placer.OnLoad(r.Peer, rng.IntN(5))
 			m.members[r.Peer].away = rng.IntN(5) == 0
 		}

@@ -45,6 +45,7 @@ func (m *Machine) Rebase(by time.Duration, chance uint64) {
 		m.probes[i].sent = m.ago(m.probes[i].sent, by, 2*r)
 	}
 	m.placer.Rebase()
+	m.admitter.Rebase()
 	for _, mem := range m.members {
 		m.rebaseMember(mem, by)
 	}

@@ -14,7 +14,7 @@ import (
 // what Rebase does about each: one that is added must be thought of there.
 func TestRebaseKnowsAllInstants(t *testing.T) {
 	moved := []string{
-		"Local.since", "entry.at", "joining.heard", "joining.sent", "joining.yieldAt",
+		"Local.since", "newcomer.Since", "newcomers.began", "entry.at", "joining.heard", "joining.sent", "joining.yieldAt",
 		"lead.suspectedAt", "lead.heard", "lead.since", "load.told", "member.first", "member.heard", "member.since",
 		"probe.sent", "rareState.probed", "rareState.staled", "rareState.unfit", "rareState.wanted", "suspicion.deferred",
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the traces of testdata/*.txt anew")
@@ -100,6 +101,10 @@ func (s *script) command(args []string) {
 		s.start(id, urls(args[2:])...)
 	case "found":
 		s.step(s.nodes[id], Establish{Above: atoi(args, 2)})
+	case "connect":
+		s.nodes[id].prefix = standing.Prefix(args[2])
+	case "tell":
+		s.tell(id, feedring.PeerID(args[2]), peers(args[3:]))
 	case "join":
 		s.step(s.nodes[id], Enter{Via: peers(args[2:])})
 	case "rival":
@@ -171,6 +176,16 @@ func (s *script) fault(id feedring.PeerID, args []string) {
 	default:
 		s.t.Fatalf("unknown command %v", args)
 	}
+}
+
+// tell has a peer send rows that it made up, of peers that never were.
+func (s *script) tell(id, to feedring.PeerID, of []feedring.PeerID) {
+	n := s.nodes[id]
+	rows := Rows{Header: n.m.header()}
+	for _, p := range of {
+		rows.Rows = append(rows.Rows, &Row{Group: n.m.group, Peer: p, Incarnation: 1, Version: 1, Admitted: s.now})
+	}
+	s.send(n, Send{To: to, Message: rows})
 }
 
 // rivalOf is what the ring's map shows of a manager.

@@ -3,7 +3,6 @@ package group
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
@@ -48,31 +47,10 @@ func (m *Machine) compareFit(a, b feedring.PeerID) int {
 	return cmp.Or(
 		catalogue.FalseFirst(unfit(x), unfit(y)),
 		catalogue.FalseFirst(young(x), young(y)),
-		catalogue.FalseFirst(sharesHost(x.row.Addrs, mine), sharesHost(y.row.Addrs, mine)),
+		catalogue.FalseFirst(catalogue.SharesHost(x.row.Addrs, mine), catalogue.SharesHost(y.row.Addrs, mine)),
 		cmp.Compare(m.placer.LoadOf(a), m.placer.LoadOf(b)),
 		catalogue.CompareRank(x.row, y.row),
 	)
-}
-
-// sharesHost says whether two lists of multiaddresses name one host.
-func sharesHost(a, b []string) bool {
-	for _, x := range a {
-		for _, y := range b {
-			if host(x) != "" && host(x) == host(y) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// host returns the first part of a multiaddress: "/ip4/192.0.2.1".
-func host(addr string) string {
-	parts := strings.SplitN(addr, "/", 4)
-	if len(parts) < 3 {
-		return ""
-	}
-	return parts[1] + "/" + parts[2]
 }
 
 // refreshSecondary replicates loads and rows that changed since the version

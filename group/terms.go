@@ -233,6 +233,7 @@ func (m *Machine) onOwnClaim(t feedring.Term, from feedring.PeerID) {
 // follow makes c the claim that this peer follows.
 func (m *Machine) follow(c Claim) {
 	served := m.lead.serving
+	m.admitter.ForgetNewcomers()
 	m.lead = lead{claim: c, heard: m.now, since: m.now}
 	m.seen = max(m.seen, c.Term.Number)
 	m.endSuspicion()
@@ -306,6 +307,7 @@ func (m *Machine) onStale(in Receive, s Stale) {
 	}
 	if m.joining.active {
 		m.onManagerNamed(in.From, s.Claim.Term)
+		m.comeBack(in.From, s)
 	}
 	if m.consider(s.Claim, s.Acknowledged, in) && m.lead.number == 0 {
 		m.lead.secondary = s.Secondary

@@ -118,6 +118,9 @@ func describe(msg Message) string {
 	case Leave:
 		return t + " " + rowsText([]*Row{&m.Row})
 	case Rows:
+		if len(m.Forgotten) > 0 {
+			t += fmt.Sprintf(" forgotten=%v", m.Forgotten)
+		}
 		return t + " " + rowsText(m.Rows)
 	case Beacon:
 		return fmt.Sprintf("%s #%d secondary=%s acknowledged=%d away=%v heads=%s", t, m.Number, m.Secondary, m.Acknowledged, m.Away, headsText(m.Heads))
@@ -135,7 +138,11 @@ func describe(msg Message) string {
 	case Confirmation:
 		return fmt.Sprintf("%s secondary=%s", t, m.Secondary)
 	case Stale:
-		return fmt.Sprintf("%s claim=%s acknowledged=%v", t, termText(m.Claim.Term), m.Acknowledged)
+		text := fmt.Sprintf("%s claim=%s acknowledged=%v", t, termText(m.Claim.Term), m.Acknowledged)
+		if m.Again > 0 {
+			text += fmt.Sprintf(" ask again in %s", m.Again)
+		}
+		return text
 	case Notify:
 		text := fmt.Sprintf("%s %s %d", t, short(m.Head.Feed.URL), m.Head.Position.Sequence)
 		if len(m.Answer) > 0 {

@@ -80,7 +80,7 @@ func (n *Node) assemble() error {
 	contact := transport.NewContact(n.started)
 	credit := new(transport.Credit)
 	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
-		Listener: n.host, Machine: n.loop, Verifier: n.verifier, Views: n.loop, Credit: credit, Contact: contact, Tasks: &n.running,
+		Listener: n.host, Prefixes: n.host, Machine: n.loop, Verifier: n.verifier, Views: n.loop, Credit: credit, Contact: contact, Tasks: &n.running,
 		Counts: &n.refused, Blocks: n.blocks, Log: n.log,
 	})
 	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)

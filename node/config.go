@@ -52,10 +52,21 @@ type Config struct {
 	Routing   peer.Routing
 
 	AllowPrivateFeeds bool
+	PrivatePeers      PrivatePeers
 
 	Logger *slog.Logger // nil: slog.Default()
 	Events Listener     // nil: nobody listens
 }
+
+// PrivatePeers is what peers at loopback and private addresses count for while this peer
+// has no public address.
+type PrivatePeers string
+
+// The ways to count them.
+const (
+	PrivatePeersSettled PrivatePeers = "settled"
+	PrivatePeersNew     PrivatePeers = "new" // as strangers, by their prefix
+)
 
 // Listener is told of each event of serve --json, in order and by one goroutine at a
 // time. While it blocks, events wait, up to a thousand.
@@ -85,6 +96,8 @@ func Default() Config {
 		Freshness: 24 * time.Hour,
 		Refresh:   10 * time.Second,
 		Attempts:  3,
+
+		PrivatePeers: PrivatePeersSettled,
 	}
 }
 

@@ -210,7 +210,7 @@ func (n *Node) open(from deps) error {
 	}
 	n.host, err = from.host(n.ctx, host.Config{
 		Dir: n.cfg.Data, Network: n.cfg.Network, Listen: n.cfg.Listen, Announce: n.cfg.Announce,
-		LAN: n.cfg.LAN, Known: known, Blocks: n.blocks, Logger: n.log, Observer: observer{n}, Door: n.members.door(),
+		LAN: n.cfg.LAN, CountPrivate: n.cfg.PrivatePeers == PrivatePeersNew, Known: known, Blocks: n.blocks, Logger: n.log, Observer: observer{n}, Door: n.members.door(),
 	})
 	if err != nil {
 		return err

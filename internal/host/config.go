@@ -22,6 +22,9 @@ type Config struct {
 	Announce []string
 	// LAN finds peers by mDNS, and dials and tells private addresses.
 	LAN bool
+	// CountPrivate counts peers at loopback and private addresses by their prefix,
+	// as it does others: see Prefix.
+	CountPrivate bool
 	// Client makes a host that only dials: no listening, no part in the
 	// address book, nothing that a peer does for others.
 	Client bool

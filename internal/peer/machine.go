@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/standing"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -54,6 +55,7 @@ type (
 	// Receive is a message from another peer; see the driver's duties.
 	Receive struct {
 		From    feedring.PeerID
+		Prefix  standing.Prefix // from where it connects
 		Message feedring.Message
 	}
 	// Tick is due at Deadline.

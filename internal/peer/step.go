@@ -115,7 +115,7 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	}
 	switch in := in.(type) {
 	case Receive:
-		m.receive(in.From, in.Message)
+		m.receive(in)
 	case In:
 		if it := m.of(in.Group); it != nil && in.Input != nil {
 			m.drive(it, in.Input)
@@ -288,15 +288,16 @@ func (m *Machine) loop() {
 		if len(m.self) > 0 {
 			message := m.self[0]
 			m.self = m.self[1:]
-			m.receive(m.cfg.Self, message)
+			m.receive(Receive{From: m.cfg.Self, Message: message})
 		}
 	}
 	m.self = nil
 }
 
 // receive hands a message to the part that understands it.
-func (m *Machine) receive(from feedring.PeerID, message feedring.Message) {
-	switch message := message.(type) {
+func (m *Machine) receive(in Receive) {
+	from := in.From
+	switch message := in.Message.(type) {
 	case ring.Message:
 		m.stepRing(ring.Receive{From: from, Message: message})
 	case group.Placed:
@@ -304,7 +305,7 @@ func (m *Machine) receive(from feedring.PeerID, message feedring.Message) {
 	case group.Message:
 		it := m.of(message.Of().Group)
 		if _, place := message.(group.Place); it != nil && (!place || m.mayPlace(it, from)) {
-			m.drive(it, group.Receive{From: from, Message: message})
+			m.drive(it, group.Receive{From: from, Prefix: in.Prefix, Message: message})
 		}
 	case Query:
 		m.coordinate(from, message)

@@ -71,7 +71,7 @@ func decodeConfirmation(d *decoder, p *feedringv1.Confirmation) group.Confirmati
 func encodeStale(e *encoder, m group.Stale) *feedringv1.Stale {
 	return &feedringv1.Stale{
 		Header: e.header(m.Header), Claim: e.claim(&m.Claim), Secondary: e.Peer(m.Secondary), Addrs: m.Addrs,
-		Acknowledged: m.Acknowledged,
+		Acknowledged: m.Acknowledged, RefusedMs: wire.SpanTo(m.Again),
 	}
 }
 
@@ -80,6 +80,7 @@ func decodeStale(d *decoder, p *feedringv1.Stale) group.Stale {
 	return group.Stale{
 		Header: h, Claim: d.claim(h.Group, p.GetClaim()), Secondary: d.Maybe("secondary", p.GetSecondary()),
 		Addrs: d.Addrs("addrs", p.GetAddrs()), Acknowledged: p.GetAcknowledged(),
+		Again: d.Span("refused", p.GetRefusedMs()),
 	}
 }
 

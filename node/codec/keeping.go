@@ -113,12 +113,12 @@ func decodeRowsWanted(d *decoder, p *feedringv1.RowsWanted) group.RowsWanted {
 }
 
 func encodeRows(e *encoder, m group.Rows) *feedringv1.Rows {
-	return &feedringv1.Rows{Header: e.header(m.Header), Rows: e.rows(m.Rows)}
+	return &feedringv1.Rows{Header: e.header(m.Header), Rows: e.rows(m.Rows), Forgotten: e.Peers(m.Forgotten)}
 }
 
 func decodeRows(d *decoder, p *feedringv1.Rows) group.Rows {
 	h := d.header(p.GetHeader())
-	return group.Rows{Header: h, Rows: d.rows(h.Group, p.GetRows())}
+	return group.Rows{Header: h, Rows: d.rows(h.Group, p.GetRows()), Forgotten: d.Peers("forgotten", p.GetForgotten(), wire.MaxPeers)}
 }
 
 func encodeHeadsWanted(e *encoder, m group.HeadsWanted) *feedringv1.HeadsWanted {

@@ -90,6 +90,7 @@ func TestMessagesOfAFullGroupFit(t *testing.T) {
 		}
 		theirs := &carrier{t: t, sealer: other, verifier: c.verifier, verbs: map[feedring.Verb]int{}}
 		step(group.Receive{From: other.ID(), Message: theirs.carry(group.Join{Header: header, Row: row}).(group.Message)})
+		step(group.Receive{From: other.ID(), Message: group.BeaconAnswer{Header: header}})
 		step(group.Holding{Heads: heads})
 	}
 	asker := newSealer(t, 2).ID()

@@ -7,6 +7,7 @@ package catalogue
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -167,4 +168,25 @@ func SameWord(a, b *Row) bool {
 	return slices.EqualFunc(a.Vouches, b.Vouches, func(v, w Vouch) bool {
 		return v.Site == w.Site && v.Publisher == w.Publisher && slices.Equal(v.Feeds, w.Feeds)
 	})
+}
+
+// SharesHost reports whether two lists of multiaddresses name one host.
+func SharesHost(a, b []string) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if machineOf(x) != "" && machineOf(x) == machineOf(y) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// machineOf returns the first part of a multiaddress: "/ip4/192.0.2.1".
+func machineOf(addr string) string {
+	parts := strings.SplitN(addr, "/", 4)
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[1] + "/" + parts[2]
 }

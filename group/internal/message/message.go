@@ -103,7 +103,8 @@ type (
 	// Rows carries catalogue rows, new to the receiver as far as is known.
 	Rows struct {
 		Header
-		Rows []*catalogue.Row
+		Rows      []*catalogue.Row
+		Forgotten []feedring.PeerID // from the manager: whose rows it does not hold and does not take
 	}
 	// HeadsWanted asks for the heads of all feeds after After, in FeedRef order.
 	HeadsWanted struct {
@@ -169,6 +170,9 @@ type (
 		// Acknowledged says that another peer than the claimant follows the
 		// claim; a provisional claimant yields only then to a lower term.
 		Acknowledged bool
+		// Again is when a newcomer should ask the sender next, which manages the group
+		// and has no place for it now; 0: nothing was refused.
+		Again time.Duration
 	}
 	// Replace asks the manager, through an objector, for another secondary.
 	Replace struct {

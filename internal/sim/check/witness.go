@@ -78,6 +78,7 @@ type Witness struct {
 	s11
 	s12
 	s12Lookup
+	t2
 	l1
 	l2
 	l5
@@ -116,6 +117,7 @@ func New(cfg Config) *Witness {
 		s11:       s11{r, map[knownRow]group.RowVersion{}, map[knownRow]tombstone{}},
 		s12:       s12{record: r, questions: q, parts: map[reflect.Type][]part{}},
 		s12Lookup: s12Lookup{r, map[seeking]sought{}},
+		t2:        t2{r, map[groupMember]bool{}},
 		l1:        l1{r}, l2: l2{r}, l5: l5{r, map[int32]time.Duration{}}, l6: l6{r},
 		takeover: takeover{record: r},
 		balance:  balance{r, l},
@@ -327,6 +329,7 @@ func (w *Witness) roleChanged(p int32, o *peerRecord, out group.RoleChanged) {
 	manages := out.Role == feedring.RoleManager
 	if manages {
 		w.s2.begins(p, o, s, out.Term)
+		w.t2.answers(p, s.group)
 		w.s3.deposes(p, s)
 		w.takeover.replaced(s.group)
 	}
@@ -389,12 +392,14 @@ func (w *Witness) groupMessage(p int32, o *peerRecord, to feedring.PeerID, m gro
 			w.s8.heads(p, s, m.Heads)
 		}
 	case group.BeaconAnswer:
+		w.t2.answers(p, h.Group)
 		w.s1.onDisk(p, m.Header)
 		w.s4.obeys(p, o, s, m.Header)
 		w.s8.heads(p, s, m.Heads)
 	case group.Refresh:
 		w.s11.neverOlder(p, m.Rows)
 		w.s2.claimed(p, s, m.Claim)
+		w.t2.tells(p, to, m.Rows)
 		w.rowsTold(p, o, m.Rows)
 	case group.Refreshed:
 		w.s4.obeys(p, o, s, m.Header)
@@ -406,6 +411,7 @@ func (w *Witness) groupMessage(p int32, o *peerRecord, to feedring.PeerID, m gro
 	case group.Admitted:
 		w.s11.neverOlder(p, m.Rows)
 		w.s2.claimed(p, s, m.Claim)
+		w.t2.tells(p, to, m.Rows)
 		w.rowsTold(p, o, m.Rows)
 		w.s8.heads(p, s, m.Heads)
 	case group.Join:
@@ -416,6 +422,7 @@ func (w *Witness) groupMessage(p int32, o *peerRecord, to feedring.PeerID, m gro
 		w.rowTold(p, o, &m.Row)
 	case group.Rows:
 		w.s11.neverOlder(p, m.Rows)
+		w.t2.tells(p, to, m.Rows)
 		w.rowsTold(p, o, m.Rows)
 	case group.Heads:
 		w.s8.heads(p, s, m.Heads)

@@ -17,6 +17,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/refusals"
+	"github.com/feedring/feedring/internal/standing"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/codec"
 )
@@ -30,6 +31,11 @@ type Listener interface {
 	Handle(verb feedring.Verb, serve func(network.Stream))
 }
 
+// Prefixes tells from where peers connect.
+type Prefixes interface {
+	Prefix(network.Conn) standing.Prefix
+}
+
 // Machine takes the messages of other peers.
 type Machine interface {
 	// Post returns false when the peer stops.
@@ -39,6 +45,7 @@ type Machine interface {
 // ServerConfig is what a server needs.
 type ServerConfig struct {
 	Listener Listener
+	Prefixes Prefixes
 	Machine  Machine
 	Verifier *wire.Verifier
 	Views    Views   // what is known already; nil: nothing is
@@ -98,7 +105,7 @@ func (s *Server) Handle(verb feedring.Verb, b Bound, serve Handler) {
 func (s *Server) HandleMessages() {
 	for _, verb := range codec.Verbs() {
 		s.Listener.Handle(verb, func(raw network.Stream) {
-			s.serve(verb, raw, messages{s, verb, senderOf(raw.Conn())})
+			s.serve(verb, raw, messages{s, verb, senderOf(raw.Conn()), s.Prefixes.Prefix(raw.Conn())})
 		})
 	}
 }
@@ -108,10 +115,11 @@ type messages struct {
 	server *Server
 	verb   feedring.Verb
 	from   sender
+	prefix standing.Prefix
 }
 
 func (m messages) ServeStream(_ feedring.PeerID, s *wire.Stream) error {
-	return m.server.receive(m.verb, m.from, s)
+	return m.server.receive(m, s)
 }
 
 // Refuse counts a message that was malformed or wrongly signed.
@@ -159,7 +167,8 @@ func (s *Server) serve(verb feedring.Verb, raw network.Stream, serve Handler) {
 
 // receive hands the messages of one verb to the machine, in their order, and no
 // faster than one peer may send.
-func (s *Server) receive(verb feedring.Verb, from sender, frames *wire.Stream) error {
+func (s *Server) receive(of messages, frames *wire.Stream) error {
+	from := of.from
 	pace := s.limits.pace(from.id)
 	defer s.limits.unpace(pace)
 	for {
@@ -170,7 +179,7 @@ func (s *Server) receive(verb feedring.Verb, from sender, frames *wire.Stream) e
 		if err != nil {
 			return err
 		}
-		m, err := s.decode(from, verb, frame)
+		m, err := s.decode(from, of.verb, frame)
 		if errors.Is(err, errUseless) {
 			s.Counts.Add(refusals.Useless, refusals.Share)
 			continue
@@ -180,7 +189,7 @@ func (s *Server) receive(verb feedring.Verb, from sender, frames *wire.Stream) e
 			return err
 		}
 		s.Contact.heard()
-		if !s.Machine.Post(peer.Receive{From: from.id, Message: m}) {
+		if !s.Machine.Post(peer.Receive{From: from.id, Prefix: of.prefix, Message: m}) {
 			return nil
 		}
 	}

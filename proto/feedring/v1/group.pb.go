@@ -1179,9 +1179,11 @@ func (x *RowVersion) GetVersion() uint64 {
 
 // Rows carries catalogue rows (verb "rows").
 type Rows struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Header        *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	Rows          []*Sealed              `protobuf:"bytes,2,rep,name=rows,proto3" json:"rows,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Header *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Rows   []*Sealed              `protobuf:"bytes,2,rep,name=rows,proto3" json:"rows,omitempty"`
+	// From the manager: peers whose rows it does not hold and does not take.
+	Forgotten     [][]byte `protobuf:"bytes,4,rep,name=forgotten,proto3" json:"forgotten,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1226,6 +1228,13 @@ func (x *Rows) GetHeader() *Header {
 func (x *Rows) GetRows() []*Sealed {
 	if x != nil {
 		return x.Rows
+	}
+	return nil
+}
+
+func (x *Rows) GetForgotten() [][]byte {
+	if x != nil {
+		return x.Forgotten
 	}
 	return nil
 }
@@ -1704,12 +1713,14 @@ func (x *Confirmation) GetSecondary() []byte {
 
 // Stale tells a sender that its term is over (verb "stale").
 type Stale struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Header        *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	Claim         *Sealed                `protobuf:"bytes,2,opt,name=claim,proto3" json:"claim,omitempty"`
-	Secondary     []byte                 `protobuf:"bytes,3,opt,name=secondary,proto3" json:"secondary,omitempty"`
-	Addrs         []string               `protobuf:"bytes,4,rep,name=addrs,proto3" json:"addrs,omitempty"`
-	Acknowledged  bool                   `protobuf:"varint,5,opt,name=acknowledged,proto3" json:"acknowledged,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Header       *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	Claim        *Sealed                `protobuf:"bytes,2,opt,name=claim,proto3" json:"claim,omitempty"`
+	Secondary    []byte                 `protobuf:"bytes,3,opt,name=secondary,proto3" json:"secondary,omitempty"`
+	Addrs        []string               `protobuf:"bytes,4,rep,name=addrs,proto3" json:"addrs,omitempty"`
+	Acknowledged bool                   `protobuf:"varint,5,opt,name=acknowledged,proto3" json:"acknowledged,omitempty"`
+	// From a manager that has no place for the newcomer: when to ask again.
+	RefusedMs     int64 `protobuf:"varint,6,opt,name=refused_ms,json=refusedMs,proto3" json:"refused_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1777,6 +1788,13 @@ func (x *Stale) GetAcknowledged() bool {
 		return x.Acknowledged
 	}
 	return false
+}
+
+func (x *Stale) GetRefusedMs() int64 {
+	if x != nil {
+		return x.RefusedMs
+	}
+	return 0
 }
 
 // Replace asks for another secondary (verb "replace").
@@ -2800,10 +2818,11 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"RowVersion\x12\x12\n" +
 	"\x04peer\x18\x01 \x01(\fR\x04peer\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\x04R\aversion\"\\\n" +
+	"\aversion\x18\x03 \x01(\x04R\aversion\"z\n" +
 	"\x04Rows\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12'\n" +
-	"\x04rows\x18\x02 \x03(\v2\x13.feedring.v1.SealedR\x04rows\"f\n" +
+	"\x04rows\x18\x02 \x03(\v2\x13.feedring.v1.SealedR\x04rows\x12\x1c\n" +
+	"\tforgotten\x18\x04 \x03(\fR\tforgotten\"f\n" +
 	"\vHeadsWanted\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12*\n" +
 	"\x05after\x18\x02 \x01(\v2\x14.feedring.v1.FeedRefR\x05after\"q\n" +
@@ -2834,13 +2853,15 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\fConfirmation\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12)\n" +
 	"\x05claim\x18\x02 \x01(\v2\x13.feedring.v1.SealedR\x05claim\x12\x1c\n" +
-	"\tsecondary\x18\x03 \x01(\fR\tsecondary\"\xb7\x01\n" +
+	"\tsecondary\x18\x03 \x01(\fR\tsecondary\"\xd6\x01\n" +
 	"\x05Stale\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12)\n" +
 	"\x05claim\x18\x02 \x01(\v2\x13.feedring.v1.SealedR\x05claim\x12\x1c\n" +
 	"\tsecondary\x18\x03 \x01(\fR\tsecondary\x12\x14\n" +
 	"\x05addrs\x18\x04 \x03(\tR\x05addrs\x12\"\n" +
-	"\facknowledged\x18\x05 \x01(\bR\facknowledged\"T\n" +
+	"\facknowledged\x18\x05 \x01(\bR\facknowledged\x12\x1d\n" +
+	"\n" +
+	"refused_ms\x18\x06 \x01(\x03R\trefusedMs\"T\n" +
 	"\aReplace\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x1c\n" +
 	"\tsecondary\x18\x02 \x01(\fR\tsecondary\"\xb5\x01\n" +

@@ -37,6 +37,7 @@ type Serve struct {
 	budget                        Duration
 	attempts, fetchers            int
 	routing                       routingFlag
+	privatePeers                  privatePeersFlag
 }
 
 // NewServe returns the defaults.
@@ -48,7 +49,7 @@ func NewServe() *Serve {
 		read: List{Kind: "theme", Check: checkTheme},
 		http: d.HTTP, network: d.Network, attempts: d.Attempts, fetchers: d.Fetchers,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
-		policy: policyFlag(d.Policy), budget: Duration(d.Budget),
+		policy: policyFlag(d.Policy), budget: Duration(d.Budget), privatePeers: privatePeersFlag(d.PrivatePeers),
 	}
 }
 
@@ -84,6 +85,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.IntVar(&o.attempts, "attempts", o.attempts, "objections after which a secondary asks to be replaced")
 	flags.Var(&o.routing, "routing", "how a query finds another group: ring or shortcut")
 	flags.BoolVar(&o.private, "allow-private-feeds", false, "let feeds and callbacks point at loopback and private addresses")
+	flags.Var(&o.privatePeers, "private-peers", "what peers at loopback and private addresses count for while this peer has no public one: settled, or new, as strangers do")
 	flags.BoolVar(&o.JSON, "json", false, "print events as JSON, one a line")
 }
 
@@ -97,6 +99,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c.Policy, c.Budget = watch.Rule(o.policy), time.Duration(o.budget)
 	c.Keep, c.Fetchers = time.Duration(o.keep.Duration), o.fetchers
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
+	c.PrivatePeers = node.PrivatePeers(o.privatePeers)
 	var err error
 	if c.Feeds, err = specs(o.feeds.Values); err == nil {
 		c.Feeds, err = withTables(c.Feeds, o.tables.specs)
@@ -300,6 +303,21 @@ func oneOf[T ~string](all []T) string {
 
 func (p *policyFlag) Type() string   { return "rule" }
 func (p *policyFlag) String() string { return string(*p) }
+
+// privatePeersFlag reads settled or new.
+type privatePeersFlag node.PrivatePeers
+
+func (p *privatePeersFlag) Set(s string) error {
+	switch node.PrivatePeers(s) {
+	case node.PrivatePeersSettled, node.PrivatePeersNew:
+		*p = privatePeersFlag(s)
+		return nil
+	}
+	return fmt.Errorf("choose settled or new")
+}
+
+func (p *privatePeersFlag) Type() string   { return "settled|new" }
+func (p *privatePeersFlag) String() string { return string(*p) }
 
 // routingFlag reads ring or shortcut.
 type routingFlag peer.Routing
