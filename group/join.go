@@ -114,14 +114,18 @@ func (m *Machine) sendJoin(p feedring.PeerID) {
 }
 
 // onManagerNamed: a peer that was asked names the manager.
-func (m *Machine) onManagerNamed(from feedring.PeerID, t feedring.Term) {
-	j := &m.joining
+func (m *Machine) onManagerNamed(from feedring.PeerID, s Stale) {
+	j, t := &m.joining, s.Claim.Term
 	if !j.asked(from) {
 		return
 	}
 	if m.lead.serving { // the rival is no manager any more, or names another
-		if t == m.lead.claim.Term {
+		switch {
+		case t == m.lead.claim.Term:
 			m.joining = joining{}
+		case s.Acknowledged && t.Claimant != "" && (t.Compare(m.lead.claim.Term) > 0 || !m.lead.acked):
+			j.add(t.Claimant, m.cfg.Self)
+			m.sendJoin(t.Claimant)
 		}
 		return
 	}

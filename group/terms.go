@@ -306,7 +306,7 @@ func (m *Machine) onStale(in Receive, s Stale) {
 		m.emit(Reach{Peer: t.Claimant, Addrs: s.Addrs})
 	}
 	if m.joining.active {
-		m.onManagerNamed(in.From, s.Claim.Term)
+		m.onManagerNamed(in.From, s)
 		m.comeBack(in.From, s)
 	}
 	if m.consider(s.Claim, s.Acknowledged, in) && m.lead.number == 0 {

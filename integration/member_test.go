@@ -36,14 +36,19 @@ type member struct {
 func newMember(t testing.TB, manager *peer) *member {
 	s := newStranger(t, manager)
 	m := &member{stranger: s, group: feedring.Theme("news").Group(), row: s.row(), rows: make(map[feedring.PeerID]group.Row)}
-	for _, verb := range codec.Verbs() {
-		m.lib.SetStreamHandler(wire.ProtocolID("main", verb), func(stream libnet.Stream) { m.listen(verb, stream) })
-	}
+	m.serve()
 	m.lib.SetStreamHandler(wire.ProtocolID("main", wire.VerbAttach), m.lies(func() func(*wire.Stream) { return m.onAttach }))
 	m.lib.SetStreamHandler(wire.ProtocolID("main", wire.VerbPoll), m.lies(func() func(*wire.Stream) { return m.onPoll }))
 	m.row.From = time.Now().Add(-100 * time.Hour) // of everything, it says
 	m.say(m.sealer, nil, group.Join{Header: group.Header{Group: m.group}, Row: m.row})
 	return m
+}
+
+// serve takes the messages of all verbs.
+func (m *member) serve() {
+	for _, verb := range codec.Verbs() {
+		m.lib.SetStreamHandler(wire.ProtocolID("main", verb), func(stream libnet.Stream) { m.listen(verb, stream) })
+	}
 }
 
 // listen takes the messages of one verb as a peer does.

@@ -25,6 +25,7 @@ type peer struct {
 	data   string
 	id     string
 	addr   string
+	addrs  []string
 	http   string
 }
 
@@ -69,7 +70,11 @@ func (n *network) ready(p *peer) {
 	n.t.Helper()
 	ready, _ := p.event(n.t, 20*time.Second, "ready", func(o object) bool { return o.str("event") == "ready" })
 	p.id, p.http = ready.str("peer"), ready.str("http")
-	p.addr = ready.list("addrs")[0].(string)
+	p.addrs = nil
+	for _, a := range ready.list("addrs") {
+		p.addrs = append(p.addrs, a.(string))
+	}
+	p.addr = p.addrs[0]
 }
 
 func (n *network) query(p *peer, args ...string) result {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -62,8 +61,7 @@ func TestUselessSeals(t *testing.T) {
 		t.Errorf("the owner is told %s", r.stdout)
 	}
 
-	other := newStranger(t, p)
-	other.say(other.sealer, nil, group.Join{Header: group.Header{Group: feedring.Theme("news").Group()}, Row: other.row()})
+	newMember(t, p)
 	until(t, 20*time.Second, "another stranger heard", func() bool { return len(publishersIn(n.ownView(p, "news"))) == 3 })
 	if r := n.query(p, "--theme", "news"); r.code != 0 || len(r.entries()) != 6 {
 		t.Errorf("readers are answered %v", r)

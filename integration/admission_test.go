@@ -1,0 +1,153 @@
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/codec"
+)
+
+// madeUp are well-sealed rows of keys that never connect.
+func madeUp(t testing.TB, count int) (rows []*group.Row) {
+	verifier := wire.NewVerifier("main")
+	for i := range count {
+		key, _, err := crypto.GenerateEd25519Key(nil)
+		must(t, err)
+		sealer, err := wire.NewSealer(key, "main")
+		must(t, err)
+		row := group.Row{
+			Group: feedring.Theme("news").Group(), Peer: sealer.ID(), Incarnation: 1, Version: 1, Admitted: time.Now(), From: time.Now(),
+			Feeds: []feedring.Feed{{URL: fmt.Sprintf("http://127.0.0.1/made-up/%d", i), Provider: "made-up"}},
+		}
+		frame, err := codec.Encode(sealer, group.Rows{Header: group.Header{Group: row.Group}, Rows: []*group.Row{&row}})
+		must(t, err)
+		sealed, err := codec.Decode(verifier, group.Rows{}.Verb(), body(frame))
+		must(t, err)
+		rows = append(rows, sealed.(group.Rows).Rows[0])
+	}
+	return rows
+}
+
+// body is a frame without its length.
+func body(frame []byte) []byte {
+	i := slices.IndexFunc(frame, func(b byte) bool { return b < 0x80 })
+	return frame[i+1:]
+}
+
+// admitted counts the peers of news by p's own view, those that are away included.
+func (n *network) admitted(p *peer) int {
+	c := n.ownView(p, "news")
+	if c == nil {
+		return 0
+	}
+	return len(c.list("peers"))
+}
+
+// TestRowsOfPeersThatNeverConnected is a member that answers beacons and sends 10,500 rows of
+// keys that never connected to each honest peer, then their joins: none enters a catalogue,
+// and a newcomer is admitted.
+func TestRowsOfPeersThatNeverConnected(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	n := newNetwork(t, "1s", "--private-peers", "new")
+	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
+	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 3)))
+	n.formed(map[string]int{"news": 2}, p, q)
+	m := newMember(t, n.manager("news", p, q))
+	until(t, 20*time.Second, "the stranger admitted", func() bool { return n.admitted(p) == 3 && n.admitted(q) == 3 })
+	m.hears(1)
+	const count = 10_500
+	term, _, _ := m.now()
+	rows, h := madeUp(t, count), group.Header{Group: m.group, Term: term}
+	for _, victim := range []*peer{p, q} {
+		to := m.facing(victim)
+		for part := range slices.Chunk(rows, 500) {
+			to.say(m.sealer, nil, group.Rows{Header: h, Rows: part})
+		}
+		for _, r := range rows[:500] {
+			to.say(m.sealer, nil, group.Join{Header: h, Row: *r})
+		}
+	}
+	m.hears(6) // two periods
+	s := n.peer([]*peer{q}, "news=s@"+o.feed(newFeed("s", 3)))
+	until(t, 20*time.Second, "a newcomer admitted", func() bool { return n.admitted(p) == 4 && n.admitted(q) == 4 && n.admitted(s) == 4 })
+	for _, victim := range []*peer{p, q} {
+		if r := n.query(victim, "--theme", "news", "--provider", "p"); r.code != 0 || len(r.entries()) != 3 {
+			t.Errorf("after the attack: %v", r)
+		}
+		mib := victim.resident(t)
+		t.Logf("%d rows of keys that never connected: %d peers in the catalogue, %d MiB resident", count, n.admitted(victim), mib)
+		if mib > 160 {
+			t.Errorf("%d MiB are resident", mib)
+		}
+	}
+}
+
+// TestManyKeysOfOnePrefix has a thousand keys of one /24 join a group, each of which answers as
+// a member does. At most eight get a place, and a peer of another prefix gets one.
+func TestManyKeysOfOnePrefix(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	n := newNetwork(t, "1s", "--private-peers", "new")
+	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
+	n.formed(map[string]int{"news": 1}, p)
+	const keys, atOnce = 1000, 32
+	var there []*stranger
+	for range keys {
+		if len(there) == atOnce { // the first ones hold the places
+			_ = there[atOnce/2].lib.Close()
+			there = slices.Delete(there, atOnce/2, atOnce/2+1)
+		}
+		s := newStrangerAt(t, p, "127.9.1.1")
+		s.joins()
+		there = append(there, s)
+	}
+	until(t, 20*time.Second, "places taken", func() bool { return n.admitted(p) >= 1+8 })
+	s := newStrangerAt(t, p, "127.9.2.1")
+	s.joins()
+	until(t, 20*time.Second, "a peer of another prefix admitted", func() bool {
+		return strings.Contains(fmt.Sprint(n.ownView(p, "news")), string(s.sealer.ID()))
+	})
+	got := n.admitted(p) - 2
+	t.Logf("%d keys of one /24: %d in the catalogue", keys, got)
+	if got > 8 {
+		t.Errorf("%d keys of one /24 have a place", got)
+	}
+}
+
+// newStrangerAt is a stranger that connects from an address of this machine.
+func newStrangerAt(t testing.TB, victim *peer, ip string) *stranger {
+	t.Helper()
+	key, _, err := crypto.GenerateEd25519Key(nil)
+	must(t, err)
+	lib, err := libp2p.New(libp2p.Identity(key), libp2p.ListenAddrStrings("/ip4/"+ip+"/tcp/0"), libp2p.DisableRelay(), libp2p.ProtocolVersion("feedring/main"))
+	must(t, err)
+	t.Cleanup(func() { _ = lib.Close() })
+	s := &stranger{t: t, lib: lib}
+	s.sealer, err = wire.NewSealer(key, "main")
+	must(t, err)
+	tcp := slices.IndexFunc(victim.addrs, func(a string) bool { return strings.Contains(a, "/tcp/") })
+	info, err := libpeer.AddrInfoFromString(victim.addrs[tcp])
+	must(t, err)
+	s.victim = *info
+	must(t, lib.Connect(t.Context(), s.victim))
+	return s
+}
+
+// joins asks for admission and answers it, as a member does.
+func (s *stranger) joins() {
+	m := &member{stranger: s, group: feedring.Theme("news").Group(), row: s.row(), rows: make(map[feedring.PeerID]group.Row)}
+	m.serve()
+	m.row.From = time.Now()
+	s.say(s.sealer, nil, group.Join{Header: group.Header{Group: m.group}, Row: m.row})
+}
