@@ -78,6 +78,7 @@ func (pl *Placer) patience() time.Duration {
 func (pl *Placer) askNext(key Attempt, p *lookup, i int) {
 	s := &p.seeks[i]
 	s.asked = ""
+	pl.rankAgain(p, s)
 	for s.given == "" && s.next < len(s.peers) {
 		peer := s.peers[s.next]
 		s.next++
@@ -103,6 +104,22 @@ func (pl *Placer) askNext(key Attempt, p *lookup, i int) {
 	}
 	if s.given == "" {
 		p.miss(s.names...)
+	}
+}
+
+// rankAgain ranks those that are left after a refusal: lookups that came at the same
+// time would else turn to the same next peer, whatever the others gave it meanwhile.
+func (pl *Placer) rankAgain(p *lookup, s *seek) {
+	if s.next == 0 || s.next == len(s.peers) || s.own || s.cover || s.copy {
+		return
+	}
+	left := slices.Clone(s.peers[s.next:])
+	s.peers = s.peers[:s.next]
+	whole, nearly := pl.able(p.feeds, times.Later(pl.cached(), p.since))
+	for _, peer := range append(pl.ranked(whole), pl.ranked(nearly)...) {
+		if slices.Contains(left, peer) {
+			s.peers = append(s.peers, peer)
+		}
 	}
 }
 

@@ -55,8 +55,12 @@ func (pl *Placer) cached() time.Time {
 // a feed can make all others lack it, by telling of entries that nobody can
 // have of it. So it must not leave itself as the only one to serve the rest.
 func (pl *Placer) Able(feeds []catalogue.Publication, mark time.Time) []feedring.PeerID {
+	whole, nearly := pl.able(feeds, mark)
+	return append(pl.leastLoaded(whole), pl.leastLoaded(nearly)...)
+}
+
+func (pl *Placer) able(feeds []catalogue.Publication, mark time.Time) (whole, nearly []feedring.PeerID) {
 	asked := refsOf(feeds)
-	var whole, nearly []feedring.PeerID
 	for _, p := range pl.candidates() {
 		switch row := pl.row(p); {
 		case row.From.After(mark) && !ownOnly(feeds, p):
@@ -66,7 +70,7 @@ func (pl *Placer) Able(feeds []catalogue.Publication, mark time.Time) []feedring
 			whole = append(whole, p)
 		}
 	}
-	return append(pl.leastLoaded(whole), pl.leastLoaded(nearly)...)
+	return whole, nearly
 }
 
 // Lacking lists those of feeds that a peer says it does not have whole.
@@ -131,10 +135,14 @@ func (pl *Placer) candidates() []feedring.PeerID {
 	return all
 }
 
-// leastLoaded sorts peers by what they have of the last grants, and by load, and
-// keeps the best. Where what the best two told is old, chance decides between
-// them, so that no herd runs to one peer.
+// leastLoaded ranks peers and keeps the best.
 func (pl *Placer) leastLoaded(peers []feedring.PeerID) []feedring.PeerID {
+	return pl.ranked(peers)[:min(len(peers), MaxCandidates)]
+}
+
+// ranked sorts peers by what they have of the last grants, and by load. Where what the
+// best two told is old, chance decides between them, so that no herd runs to one peer.
+func (pl *Placer) ranked(peers []feedring.PeerID) []feedring.PeerID {
 	pl.shares.turn(pl.group.Now(), pl.cfg.Refresh)
 	share := Share(len(peers))
 	over := func(p feedring.PeerID) bool { return pl.shares.over(p, share) }
@@ -144,7 +152,7 @@ func (pl *Placer) leastLoaded(peers []feedring.PeerID) []feedring.PeerID {
 	if len(peers) > 1 && over(peers[0]) == over(peers[1]) && (pl.staleLoad(peers[0]) || pl.staleLoad(peers[1])) && pl.group.Coin() {
 		peers[0], peers[1] = peers[1], peers[0]
 	}
-	return peers[:min(len(peers), MaxCandidates)]
+	return peers
 }
 
 // planPublishers asks every matching publisher for its own feeds. One that is

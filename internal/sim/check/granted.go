@@ -16,6 +16,13 @@ type granted struct {
 	// unsure is when it was last not known from outside what the manager counts; 0: never.
 	unsure time.Duration
 	last   lastGrants
+	told   []lookupOf // the last that it granted to other coordinators
+}
+
+// lookupOf names a lookup by the attempt of the client that it is for.
+type lookupOf struct {
+	id      feedring.QueryID
+	attempt uint32
 }
 
 // grants returns what a manager granted in this period and the one before.
@@ -77,11 +84,38 @@ func (l lastGrants) most(p feedring.PeerID) (n int) {
 	return n
 }
 
+// add counts one more grant of the last.
+func (l *lastGrants) add(to feedring.PeerID, may int) {
+	if len(*l) == group.Consecutive-1 {
+		*l = slices.Delete(*l, 0, 1)
+	}
+	*l = append(*l, struct {
+		to  feedring.PeerID
+		may int
+	}{to, may})
+}
+
+// coordinated counts what a manager granted to a question that it coordinated itself,
+// as its final tells.
+func (c *balance) coordinated(p int32, id feedring.QueryID, attempt uint32, grants []feedring.Grant) {
+	for i := range grants {
+		g := &grants[i]
+		s := c.peer(p).find(g.Theme.Group())
+		if s != nil && !g.Own && s.role >= feedring.RoleSecondary && !slices.Contains(s.granted.told, lookupOf{id, attempt}) {
+			s.granted.last.add(g.Provider.ID, 0)
+		}
+	}
+}
+
 // share checks T7: a peer that has its share of a manager's last grants is given no more
 // while another one has room. What the manager grants to questions that it coordinates
-// itself is not seen, so the 63 here reach further back than its own, and a quarter more
-// is allowed, two at least: shares of large groups are one or two.
+// itself is seen with their finals only, so the order here is not its own, and a quarter
+// more is allowed, two at least: shares of large groups are one or two.
 func (c *balance) share(p int32, s *membership, m group.Placed, asked []wanted, tried map[feedring.PeerID]int) {
+	if len(s.granted.told) == group.Consecutive {
+		s.granted.told = slices.Delete(s.granted.told, 0, 1)
+	}
+	s.granted.told = append(s.granted.told, lookupOf{m.ID, m.Attempt})
 	for i := range m.Grants {
 		g := &m.Grants[i]
 		if g.Own {
@@ -91,13 +125,7 @@ func (c *balance) share(p int32, s *membership, m group.Placed, asked []wanted, 
 		if tried != nil && len(asked) == 1 && len(m.Missing) == 0 && len(m.Copies) == 0 {
 			may = c.within(p, s, g.Provider.ID, asked[0], tried)
 		}
-		if len(s.granted.last) == group.Consecutive-1 {
-			s.granted.last = slices.Delete(s.granted.last, 0, 1)
-		}
-		s.granted.last = append(s.granted.last, struct {
-			to  feedring.PeerID
-			may int
-		}{g.Provider.ID, may})
+		s.granted.last.add(g.Provider.ID, may)
 	}
 }
 

@@ -288,6 +288,7 @@ func (w *Witness) Did(p int32, out peer.Output) {
 			w.s6.answered(p, a, &out.Final)
 			w.calmAnswers.complete(p, a, &out.Final)
 			w.patience.answersAsker(p, &out.Final)
+			w.balance.coordinated(p, out.Final.ID, out.Final.Attempt, out.Final.Grants)
 		}
 	case group.Persist:
 		w.s3.yields(p, o, out)
@@ -373,6 +374,7 @@ func (w *Witness) sent(p int32, o *peerRecord, to feedring.PeerID, m feedring.Me
 		w.missing.tellsMissing(p, m.Final)
 		w.questions.saysNo(p, m.Final)
 		w.s6.final(p, m.Final)
+		w.balance.coordinated(p, m.Final.ID, ofClient(m.Final.Attempt), m.Final.Grants)
 	case group.Message:
 		w.groupMessage(p, o, to, m)
 	}
