@@ -145,7 +145,7 @@ func (pl *Placer) leastLoaded(peers []feedring.PeerID) []feedring.PeerID {
 func (pl *Placer) ranked(peers []feedring.PeerID) []feedring.PeerID {
 	pl.shares.turn(pl.group.Now(), pl.cfg.Refresh)
 	share := Share(len(peers))
-	over := func(p feedring.PeerID) bool { return pl.shares.over(p, share) }
+	over := func(p feedring.PeerID) bool { return !pl.idle(p) && pl.shares.over(p, share) }
 	slices.SortStableFunc(peers, func(a, b feedring.PeerID) int {
 		return cmp.Or(catalogue.FalseFirst(over(a), over(b)), cmp.Compare(pl.countedLoad(a), pl.countedLoad(b)))
 	})

@@ -174,6 +174,9 @@ func (pl *Placer) LoadOf(p feedring.PeerID) int {
 // countedLoad is the load by which readers are sent: what a peer told, or what this
 // manager granted of late, whichever is more.
 func (pl *Placer) countedLoad(p feedring.PeerID) int {
+	if pl.idle(p) {
+		return 0
+	}
 	granted := pl.shares.granted(p)
 	if p == pl.cfg.Self {
 		return max(pl.table.Load(), granted)
@@ -181,6 +184,10 @@ func (pl *Placer) countedLoad(p feedring.PeerID) int {
 	l := pl.loads[p]
 	return max(l.clients, granted) + l.asked
 }
+
+// idle reports whether a peer is this one, and serves nobody, which it need not take
+// anybody's word for: it makes room without a round trip.
+func (pl *Placer) idle(p feedring.PeerID) bool { return p == pl.cfg.Self && pl.table.Load() == 0 }
 
 // Granted is how many places a peer made of late, for the secondary.
 func (pl *Placer) Granted(p feedring.PeerID) int {

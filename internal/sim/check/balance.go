@@ -141,7 +141,8 @@ const countable = 63
 // balanced checks that the peer that a lookup asks for room first, in the step in
 // which it came, is the least loaded. Where what the least loaded two told is old,
 // chance decides between them. How many places a manager keeps itself is not known
-// from outside: it counts with its clients at least, and is not who was passed over.
+// from outside: it counts with its clients at least, with none as idle, and is not who
+// was passed over.
 func (c *balance) balanced(p int32, o *peerRecord, s *membership, to feedring.PeerID, id feedring.QueryID, attempt uint32) {
 	m, ok := o.given.Message.(group.Place)
 	if !ok || m.ID != id || m.Attempt != attempt || m.Group != s.group || !c.cfg.Steady(p, c.cfg.Now()-c.cfg.Refresh) {
@@ -157,7 +158,9 @@ func (c *balance) balanced(p int32, o *peerRecord, s *membership, to feedring.Pe
 	}
 	load := -1
 	if to == c.cfg.Name(p) {
-		load = max(len(s.streams), c.grants(p, s).of(to))
+		if load = len(s.streams); load > 0 {
+			load = max(load, c.grants(p, s).of(to))
+		}
 	}
 	for _, l := range order {
 		if l.peer == to {

@@ -108,9 +108,10 @@ func (c *balance) coordinated(p int32, id feedring.QueryID, attempt uint32, gran
 }
 
 // share checks T7: a peer that has its share of a manager's last grants is given no more
-// while another one has room. What the manager grants to questions that it coordinates
-// itself is seen with their finals only, so the order here is not its own, and a quarter
-// more is allowed, two at least: shares of large groups are one or two.
+// while another one has room; the manager itself may be, while it serves nobody. What the
+// manager grants to questions that it coordinates itself is seen with their finals only,
+// so the order here is not its own, and a quarter more is allowed, two at least: shares of
+// large groups are one or two.
 func (c *balance) share(p int32, s *membership, m group.Placed, asked []wanted, tried map[feedring.PeerID]int) {
 	if len(s.granted.told) == group.Consecutive {
 		s.granted.told = slices.Delete(s.granted.told, 0, 1)
@@ -140,6 +141,9 @@ func (c *balance) within(p int32, s *membership, to feedring.PeerID, asked wante
 		if g.may > 0 {
 			share = max(share, group.Share(g.may))
 		}
+	}
+	if to == c.cfg.Name(p) {
+		return len(fit)
 	}
 	c.Judge("share")
 	share += max(share/4+1, 2)
