@@ -2,6 +2,7 @@ package sitecheck
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -9,13 +10,13 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/outbound"
 	"github.com/feedring/feedring/internal/safehttp"
-	"github.com/feedring/feedring/internal/throttle"
 	"github.com/feedring/feedring/internal/vouch"
 )
 
-// Looks for marks are made on strangers' words, so what they cost is bounded: for all
-// together and for each publisher, whose sites count once in a while.
+// Looks for marks are made on strangers' words: what they ask draws on the accounts of
+// those (internal/outbound).
 const (
 	marksKept    = 1 << 14
 	markFor      = 7 * 24 * time.Hour // what this peer saw stands
@@ -32,12 +33,9 @@ type marks struct {
 	checker *Checker
 	places  chan struct{} // of looks that wait or run
 	running chan struct{}
-	all     *throttle.Buckets
-	each    *throttle.Buckets // by publisher
 
-	mu     sync.Mutex
-	known  *lru.Cache[markKey, mark]
-	recent *lru.Cache[string, time.Time] // when a host was asked about a publisher
+	mu    sync.Mutex
+	known *lru.Cache[markKey, mark]
 }
 
 // markKey is a feed of a publisher, or a name that the publisher gives itself.
@@ -57,12 +55,8 @@ type mark struct {
 }
 
 func newMarks(c *Checker) *marks {
-	known, _ := lru.New[markKey, mark](marksKept) // the sizes are positive
-	recent, _ := lru.New[string, time.Time](marksKept)
-	return &marks{
-		checker: c, places: make(chan struct{}, marksWaiting), running: make(chan struct{}, marksAtOnce),
-		all: throttle.New(time.Second/8, 64), each: throttle.New(time.Minute, 10), known: known, recent: recent,
-	}
+	known, _ := lru.New[markKey, mark](marksKept) // the size is positive
+	return &marks{checker: c, places: make(chan struct{}, marksWaiting), running: make(chan struct{}, marksAtOnce), known: known}
 }
 
 // seen is the site that this peer saw name the publisher; empty: none.
@@ -92,6 +86,15 @@ func (m *marks) note(key markKey, host string, v vouch.Verdict) {
 		known.again = now.Add(min(retry<<min(known.failed, 20), markAgain))
 		known.failed++
 	}
+	m.known.Add(key, known)
+}
+
+// wait puts off what the accounts do not allow yet: nothing was asked.
+func (m *marks) wait(key markKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known, _ := m.known.Get(key)
+	known.pending, known.again = false, time.Now().Add(markRetry)
 	m.known.Add(key, known)
 }
 
@@ -134,8 +137,7 @@ func (m *marks) blocked(key markKey) bool {
 	return blocks.Feed(ref)
 }
 
-// want looks, if it is time, the accounts allow it and nothing of it is blocked. It
-// never blocks.
+// want looks, if it is time and nothing of it is blocked. It never blocks.
 func (m *marks) want(key markKey, host string, look func(context.Context) (vouch.Verdict, error)) {
 	if m.blocked(key) {
 		return
@@ -144,7 +146,7 @@ func (m *marks) want(key markKey, host string, look func(context.Context) (vouch
 	defer m.mu.Unlock()
 	now := time.Now()
 	known, _ := m.known.Get(key)
-	if known.pending || known.site != "" && known.by == vouch.InFeed || now.Before(known.again) || !m.affords(now, key.publisher, host) {
+	if known.pending || known.site != "" && known.by == vouch.InFeed || now.Before(known.again) {
 		return
 	}
 	select {
@@ -157,21 +159,6 @@ func (m *marks) want(key markKey, host string, look func(context.Context) (vouch
 	if !m.checker.cfg.Tasks.Run(func() { m.look(key, host, look) }) {
 		<-m.places
 	}
-}
-
-// affords is called with mu held. What a host says of a publisher is remembered, so
-// that several feeds cost it one request.
-func (m *marks) affords(now time.Time, publisher feedring.PeerID, host string) bool {
-	pair := string(publisher) + " " + host
-	if at, ok := m.recent.Get(pair); ok && now.Sub(at) < markRetry {
-		return true
-	}
-	if m.each.Wait(now, string(publisher), 1) > 0 || m.all.Take(now, "", 1) > 0 {
-		return false
-	}
-	m.each.Fine(now, string(publisher), 1)
-	m.recent.Add(pair, now)
-	return true
 }
 
 func (m *marks) look(key markKey, host string, look func(context.Context) (vouch.Verdict, error)) {
@@ -187,6 +174,9 @@ func (m *marks) look(key markKey, host string, look func(context.Context) (vouch
 	}
 	verdict, err := look(ctx)
 	switch {
+	case errors.Is(err, outbound.ErrSpent):
+		m.wait(key)
+		return
 	case err != nil:
 		verdict = vouch.Verdict{}
 	case !verdict.Named:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -24,7 +25,10 @@ type fakeSites struct {
 }
 
 func (f *fakeSites) look(host string) func(context.Context) (vouch.Verdict, error) {
-	return func(context.Context) (vouch.Verdict, error) {
+	return func(ctx context.Context) (vouch.Verdict, error) {
+		if err := outbound.Request(ctx, host); err != nil {
+			return vouch.Verdict{}, err
+		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.looks[host]++
@@ -83,33 +87,61 @@ func TestMarks(t *testing.T) {
 	})
 }
 
-// A publisher that claims very many names costs their owners ten requests in ten
-// minutes, and a slow site keeps others waiting for nothing but a place.
+// A publisher that claims very many names has this peer ask no more sites than the
+// accounts of others' words allow, and other publishers' sites are asked all the same.
 func TestMarksAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, sites := testMarks(t)
-		for i := range 1000 {
-			host := fmt.Sprintf("%d.example", i)
-			m.want(markKey{publisher: "hostile", name: host}, host, sites.look(host))
+		look := func(by feedring.PeerID, host string) {
+			m.want(markKey{publisher: by, name: host}, host, sites.look(host))
+			synctest.Wait()
 		}
-		synctest.Wait()
-		if n := sites.total(); n != 10 {
+		const minutes = 10
+		for i := range 600 * minutes {
+			look("hostile", fmt.Sprintf("%d.victim.example", i))
+			look("hostile", fmt.Sprintf("site%d.example", i))
+			time.Sleep(100 * time.Millisecond) // virtual
+		}
+		ofVictim := 0
+		for host, looks := range sites.looks {
+			if strings.HasSuffix(host, ".victim.example") {
+				ofVictim += looks
+			}
+		}
+		if ofVictim == 0 || ofVictim > 5+minutes {
+			t.Errorf("the names below one domain were asked %d times", ofVictim)
+		}
+		if n := sites.total(); n < 100 || n > 200 {
 			t.Errorf("%d hosts were asked for one publisher", n)
 		}
-		const feeds = 40
-		for i := range feeds {
-			m.want(markKey{publisher: "honest", feed: fmt.Sprint("https://b.example/", i)}, "b.example", sites.look("b.example"))
+		look("honest", "b.example")
+		if sites.looks["b.example"] != 1 {
+			t.Error("another publisher's site was not asked")
+		}
+	})
+}
+
+// A look that the accounts do not allow yet is no look that saw nothing.
+func TestMarkThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, sites := testMarks(t)
+		sites.names = true
+		const host = "z.example"
+		key := markKey{publisher: "p", feed: "https://z.example/feed"}
+		for range 6 {
+			for outbound.Request(m.checker.budget.For(t.Context(), "another"), host) == nil {
+			}
+			m.want(key, host, sites.look(host))
 			synctest.Wait()
+			time.Sleep(markRetry) // virtual
 		}
-		if n := sites.looks["b.example"]; n != feeds {
-			t.Errorf("%d of the feeds of one site were looked up", n)
+		if sites.total() > 0 {
+			t.Fatal("a site was asked though nothing was left for it")
 		}
-		for i := range 10_000 {
-			m.want(markKey{publisher: feedring.PeerID(fmt.Sprint(i)), name: "c.example"}, "c.example", sites.look("c.example"))
-			synctest.Wait()
-		}
-		if n := sites.looks["c.example"]; n > 64 {
-			t.Errorf("%d looks at once by many publishers", n)
+		m.want(key, host, sites.look(host))
+		synctest.Wait()
+		if m.seen(key) != host {
+			t.Error("the site is not asked once the accounts allow it")
 		}
 	})
 }
