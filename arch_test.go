@@ -95,7 +95,7 @@ var arrows = map[string][]string{
 	"group/internal/message":             {".", "group/internal/catalogue", "group/internal/fetchassign"},
 	"group/internal/sitecheck":           {".", "group/internal/catalogue", "group/internal/hash", "internal/clone", "internal/times"},
 	"group/internal/holdings":            {".", "group/internal/catalogue", "group/internal/hash"},
-	"group/internal/fetchassign":         {".", "internal/clone", "internal/times", "group/internal/catalogue"},
+	"group/internal/fetchassign":         {".", "internal/clone", "internal/standing", "internal/times", "group/internal/catalogue"},
 	"group/internal/view":                {".", "group/internal/catalogue"},
 	"internal/match":                     {"."},
 	"internal/match/index":               {".", "internal/match"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/fetchassign"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 // The membership's part in shared fetches: fetchassign.Sharing decides, and this sends its messages.
@@ -37,8 +38,12 @@ var _ fetchassign.Membership = shell{}
 func (s shell) Term() feedring.Term                   { return s.lead.claim.Term }
 func (s shell) Serving() bool                         { return s.lead.serving }
 func (s shell) AwaySince(p feedring.PeerID) time.Time { return s.members[p].since }
-func (s shell) ReviewAt(at time.Time)                 { s.timers.Set(timerKey{kind: timerFetches}, at) }
-func (s shell) ReviewTime() time.Time                 { return s.timers.At(timerKey{kind: timerFetches}) }
+func (s shell) Named(url string) bool {
+	return s.sites.Named(feedring.FeedRef{URL: url, Publisher: s.cfg.Self}, s.me().row.Vouches, s.now)
+}
+func (s shell) Prefix(p feedring.PeerID) standing.Prefix { return s.admitter.Prefix(p) }
+func (s shell) ReviewAt(at time.Time)                    { s.timers.Set(timerKey{kind: timerFetches}, at) }
+func (s shell) ReviewTime() time.Time                    { return s.timers.At(timerKey{kind: timerFetches}) }
 
 func (s shell) Settled() bool {
 	return !s.lead.claim.Term.IsZero() && !s.me().row.Admitted.IsZero()

@@ -215,6 +215,9 @@ func (a *Admitter) Met(r *catalogue.Row, prefix standing.Prefix) {
 	a.put(r.Peer, at)
 }
 
+// Prefix is the network from which a member connects; empty: it has none.
+func (a *Admitter) Prefix(p feedring.PeerID) standing.Prefix { return a.places[p].prefix }
+
 // Resize takes a row of a member in place of another one, or reports that there is no room for it.
 func (a *Admitter) Resize(was, r *catalogue.Row) bool {
 	at := a.places[r.Peer]

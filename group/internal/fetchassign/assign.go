@@ -24,8 +24,8 @@ func (a *candidate) latencyOrWorst() time.Duration { return cmp.Or(a.latency, un
 
 // hostCount is what peers have to do at a host.
 type hostCount struct {
-	must      map[feedring.PeerID]int // feeds that a peer always fetches: it alone offers them, or is the site's own peer
-	all       map[feedring.PeerID]int // 1: the peer mirrors all feeds of the host
+	must      map[feedring.PeerID]int // feeds that a peer always fetches, since it is the site's own peer
+	all       map[feedring.PeerID]int // 1: the peer mirrors all feeds of the host that others mirror too
 	shared    map[feedring.PeerID]int // the shared feeds that it fetches
 	takesOver map[[2]feedring.PeerID]bool
 }
@@ -60,15 +60,19 @@ func (c *hostCount) more(a, b feedring.PeerID, s *assignedFeed) int {
 	return cmp.Or(cmp.Compare(min(c.must[b], 1), min(c.must[a], 1)), cmp.Compare(c.all[b], c.all[a]), cmp.Compare(c.others(b, s), c.others(a, s)))
 }
 
-// count counts what peers offer at a host.
+// count counts what peers offer at a host. A feed that only one peer offers counts for nothing: anybody can make one
+// up, for each host.
 func (h *Snapshot) count(host string, c *hostCount) {
 	total, offered := 0, map[feedring.PeerID]int{}
 	h.eachFeed(host, func(offers []catalogue.Publication) {
-		if p := h.soleFetcher(offers); p != "" {
+		if p, away := h.sitePeer(offers); p != "" && !away {
 			c.must[p]++
 		}
 		mirrors := h.mirrors(offers)
-		total += min(len(mirrors), 1)
+		if len(mirrors) < 2 {
+			return
+		}
+		total++
 		for _, p := range mirrors {
 			offered[p]++
 		}
@@ -78,26 +82,6 @@ func (h *Snapshot) count(host string, c *hostCount) {
 			c.all[p] = 1
 		}
 	}
-}
-
-// soleFetcher is the peer that fetches a feed without an assignment; empty: the manager assigns it.
-func (h *Snapshot) soleFetcher(offers []catalogue.Publication) (only feedring.PeerID) {
-	if site, away := h.sitePeer(offers); site != "" {
-		if away {
-			return ""
-		}
-		return site
-	}
-	for _, f := range offers {
-		switch {
-		case f.Away:
-		case only != "":
-			return ""
-		default:
-			only = f.Ref.Publisher
-		}
-	}
-	return only
 }
 
 // compare puts the better fetcher of a feed first.

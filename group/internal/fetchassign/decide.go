@@ -13,7 +13,7 @@ import (
 // something happens.
 func (s *memberFeed) decide(h *Snapshot, group feedring.GroupID, url string, turns *[]FetchAssignment) (shared bool, again time.Time) {
 	t, shared, again := s.choose(h, url)
-	if h.Settled && t.Slot > 0 {
+	if h.Settled && t.Slot > 0 && !t.Own {
 		t.Part = h.part(url, t.Slot, t.Slots)
 	}
 	if t != s.announced {
@@ -27,13 +27,23 @@ func (s *memberFeed) decide(h *Snapshot, group feedring.GroupID, url string, tur
 func (s *memberFeed) announce(h *Snapshot, group feedring.GroupID, turns *[]FetchAssignment) {
 	t := s.announced
 	t.Group = group
-	if t.Slot > 0 || s.last.concernsAll(h.Now) {
+	if t.Slot > 0 && !t.Own || s.last.concernsAll(h.Now) {
 		t.Last = s.last.asOf(h.Now)
 	}
 	*turns = append(*turns, t)
 }
 
 func (s *memberFeed) choose(h *Snapshot, url string) (t FetchAssignment, shared bool, again time.Time) {
+	offers := h.offers(url)
+	if s.announced != (FetchAssignment{}) || h.Settled {
+		if h.own(url, offers) {
+			s.forget()
+			s.last = nil
+			t = h.decisionFor(url, []feedring.PeerID{h.Self})
+			t.Own = true
+			return t, false, time.Time{}
+		}
+	}
 	if !h.Settled {
 		if s.announced != (FetchAssignment{}) {
 			return s.announced, false, time.Time{}
@@ -41,7 +51,6 @@ func (s *memberFeed) choose(h *Snapshot, url string) (t FetchAssignment, shared 
 		t, again = s.selfAfter(h, url, s.since.Add(min(h.Refresh, soloAfter)))
 		return t, false, again
 	}
-	offers := h.offers(url)
 	switch site, away := h.sitePeer(offers); {
 	case site != "":
 		s.forget()

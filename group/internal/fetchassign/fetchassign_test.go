@@ -1,11 +1,13 @@
 package fetchassign
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 const url = "https://a.example/rss"
@@ -17,27 +19,33 @@ type fake struct {
 	index     *catalogue.Index
 	vouched   map[feedring.FeedRef]string
 	settled   bool
+	named     bool // this peer, by the site
+	prefixes  map[feedring.PeerID]standing.Prefix
 	review    time.Time
 	out       []Output
 	requested []Request
 }
 
-func (f *fake) Now() time.Time                       { return f.now }
-func (f *fake) Jitter(time.Duration) time.Duration   { return 0 }
-func (f *fake) Index() *catalogue.Index              { return f.index }
-func (f *fake) Vouched() map[feedring.FeedRef]string { return f.vouched }
-func (f *fake) AwaySince(feedring.PeerID) time.Time  { return f.now }
-func (f *fake) Term() feedring.Term                  { return feedring.Term{Number: 1, Claimant: "m"} }
-func (f *fake) Serving() bool                        { return false }
-func (f *fake) Settled() bool                        { return f.settled }
-func (f *fake) Leaving() bool                        { return false }
-func (f *fake) Emit(o Output)                        { f.out = append(f.out, o) }
-func (f *fake) ReviewAt(at time.Time)                { f.review = at }
-func (f *fake) ReviewTime() time.Time                { return f.review }
-func (f *fake) RequestAssignments(r []Request)       { f.requested = append(f.requested, r...) }
+func (f *fake) Now() time.Time                           { return f.now }
+func (f *fake) Jitter(time.Duration) time.Duration       { return 0 }
+func (f *fake) Index() *catalogue.Index                  { return f.index }
+func (f *fake) Vouched() map[feedring.FeedRef]string     { return f.vouched }
+func (f *fake) AwaySince(feedring.PeerID) time.Time      { return f.now }
+func (f *fake) Named(string) bool                        { return f.named }
+func (f *fake) Term() feedring.Term                      { return feedring.Term{Number: 1, Claimant: "m"} }
+func (f *fake) Serving() bool                            { return false }
+func (f *fake) Settled() bool                            { return f.settled }
+func (f *fake) Leaving() bool                            { return false }
+func (f *fake) Emit(o Output)                            { f.out = append(f.out, o) }
+func (f *fake) ReviewAt(at time.Time)                    { f.review = at }
+func (f *fake) ReviewTime() time.Time                    { return f.review }
+func (f *fake) Prefix(p feedring.PeerID) standing.Prefix { return f.prefixes[p] }
+func (f *fake) RequestAssignments(r []Request)           { f.requested = append(f.requested, r...) }
 
 // newSharing is the part of p1, which offers a feed that others offer too.
-func newSharing(others ...feedring.PeerID) (*Sharing, *fake) {
+func newSharing(others ...feedring.PeerID) (*Sharing, *fake) { return newSharingOf(url, others...) }
+
+func newSharingOf(url string, others ...feedring.PeerID) (*Sharing, *fake) {
 	var rows []*catalogue.Row
 	for _, p := range append(others, "p1") {
 		rows = append(rows, &catalogue.Row{Peer: p, Feeds: []feedring.Feed{{URL: url}}})
@@ -75,6 +83,66 @@ func TestSitesOwnPeerFetches(t *testing.T) {
 		if s.Review(); f.last().By != own || (f.last().Slot > 0) != (own == "p1") || len(f.requested) > 0 {
 			t.Errorf("of %s: %+v, %v asked for", own, f.last(), f.requested)
 		}
+	}
+}
+
+// T8: whatever others offer, assign or say of the last fetch, a peer fetches its own feeds: those whose site names it, as
+// it found itself, and those at home, unless it shares them with others at home.
+func TestOwnFeedsNeverRest(t *testing.T) {
+	for _, c := range []struct {
+		name, url string
+		named     bool
+		prefix    standing.Prefix // of the other peer
+		own       bool
+	}{
+		{"named", url, true, "", true},
+		{"a stranger's", url, false, "192.0.2.0/24", false},
+		{"at home, offered from outside", "http://127.0.0.1:8080/rss", false, "192.0.2.0/24", true},
+		{"at home by its name", "http://printer.local/rss", false, "192.0.2.0/24", true},
+		{"at home, as IPv6", "http://[fd00::1]:8080/rss", false, "192.0.2.0/24", true},
+		{"at home, offered at home", "http://127.0.0.1:8080/rss", false, "", false},
+		{"at a public address", "http://192.0.2.1/rss", false, "192.0.2.0/24", false},
+	} {
+		s, f := newSharingOf(c.url, "p2")
+		s.OnMeasured(OriginMeasured{URL: c.url, Distance: 20 * time.Millisecond})
+		list := []Assignment{{URL: c.url, By: []feedring.PeerID{"p2"}, Last: &LastFetch{Wait: time.Hour, Host: hostOf(c.url), Gone: true}}}
+		s.OnAssignments("m", Validity(time.Minute), list)
+		if f.last().Slot != 0 {
+			t.Fatalf("%s: before anything is known: %+v", c.name, f.last())
+		}
+		f.named, f.prefixes = c.named, map[feedring.PeerID]standing.Prefix{"p2": c.prefix}
+		s.Review()
+		s.OnAssignments("m", Validity(time.Minute), list)
+		if a := f.last(); a.Own != c.own || (a.Slot > 0) != c.own || c.own && (a.Last != nil || a.Part != Part{}) {
+			t.Errorf("%s: %+v", c.name, a)
+		}
+		f.settled = false // the manager is gone
+		if s.Review(); (f.last().Slot > 0) != c.own {
+			t.Errorf("%s, without a manager: %+v", c.name, f.last())
+		}
+	}
+}
+
+// A feed that one peer alone offers gives it no claim on its host.
+func TestMadeUpFeedGivesNoClaim(t *testing.T) {
+	madeUp := []feedring.Feed{{URL: url}}
+	for i := range 3 {
+		madeUp = append(madeUp, feedring.Feed{URL: fmt.Sprintf("%s/%d", url, i)})
+	}
+	rows := []*catalogue.Row{{Peer: "p1", Feeds: madeUp[:1]}, {Peer: "p2", Feeds: madeUp}}
+	f := &fake{now: time.Unix(1_000_000, 0), settled: true}
+	h := &Snapshot{
+		Self: "p1", Now: f.now, Refresh: time.Minute, Settled: true, Parts: Parts{}, Members: f,
+		Index: catalogue.NewIndex("p1", rows, func(feedring.PeerID) bool { return false }),
+	}
+	d := NewAssigner()
+	answer, _, _ := d.OnRequests(h, "p1", []Request{{URL: url, Distance: 20 * time.Millisecond, Fetching: true}})
+	for range 3 {
+		h.Now = h.Now.Add(time.Minute)
+		answer, _, _ = d.OnRequests(h, "p2", []Request{{URL: url, Distance: 18 * time.Millisecond, Fetching: true}})
+	}
+	if len(answer) != 1 || len(answer[0].By) != 1 || answer[0].By[0] != "p1" {
+		t.Errorf("assigned: %+v", answer)
 	}
 }
 

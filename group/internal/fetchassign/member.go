@@ -145,7 +145,7 @@ func (o *Member) request(h *Snapshot, url string, s *memberFeed) Request {
 func (o *Member) OnAssignments(h *Snapshot, during time.Duration, feeds []Assignment) (turns []FetchAssignment) {
 	for _, f := range feeds {
 		s := o.feeds[f.URL]
-		if s == nil || len(f.By) == 0 || len(f.By) > MaxFetchers {
+		if s == nil || s.announced.Own || len(f.By) == 0 || len(f.By) > MaxFetchers {
 			continue
 		}
 		s.fetchers, s.validUntil, s.tries, s.waitingSince = f.By, h.Now.Add(min(during, 2*h.validity())), 0, time.Time{}

@@ -52,7 +52,8 @@ type (
 	// FetchAssignment tells who fetches an own feed from now on; before the first one
 	// of a feed this peer does not. A Slot above zero: this peer does, in that one of
 	// Slots equal shares. Zero: By does. Mirrors: other members that are present offer it
-	// too, and none of them is the site's own peer. Part, with a Slot above zero, is the
+	// too, and none of them is the site's own peer. Own: the feed is this peer's own, and
+	// nothing that others say of it or its host counts. Part, with a Slot above zero, is the
 	// part of the host's time for this feed: where several peers fetch feeds of one host,
 	// each has another. Last, with a Slot above zero, is the last fetch that the group
 	// knows of; the next fetch keeps to what the origin asked for then. It comes again if
@@ -64,6 +65,7 @@ type (
 		Slot, Slots int
 		By          feedring.PeerID
 		Mirrors     bool
+		Own         bool
 		Part        Part
 		Last        *LastFetch
 	}

@@ -57,37 +57,76 @@ func (h *Snapshot) part(url string, turn, of int) Part {
 	return parts.feeds[url]
 }
 
-// partsOf gives the feeds of a host their parts. The site's own peer asks its own
-// host, and takes nobody's time.
-func (h *Snapshot) partsOf(host string) hostParts {
-	lots, order, total := map[string][]string{}, []string(nil), uint64(0)
-	count := map[feedring.PeerID]uint64{}
+// lot is feeds that the same peers offer.
+type lot struct {
+	by   []feedring.PeerID
+	urls []string
+}
+
+// lots lists the lots of a host in the order of their first addresses. The site's own
+// peer asks its own host, and takes nobody's time.
+func (h *Snapshot) lots(host string) (lots []*lot) {
+	known := map[string]*lot{}
 	h.eachFeed(host, func(offers []catalogue.Publication) {
-		lot := ""
-		for _, p := range h.mirrors(offers) {
-			count[p]++
-			lot += string(p) + " "
+		by, name := h.mirrors(offers), ""
+		for _, p := range by {
+			name += string(p) + " "
 		}
-		if lot == "" {
+		if name == "" {
 			return
 		}
-		if lots[lot] == nil {
-			order = append(order, lot)
+		if known[name] == nil {
+			known[name] = &lot{by: by}
+			lots = append(lots, known[name])
 		}
-		lots[lot] = append(lots[lot], offers[0].Ref.URL)
-		total++
+		known[name].urls = append(known[name].urls, offers[0].Ref.URL)
 	})
-	if len(order) < 2 {
+	return lots
+}
+
+// partsOf gives the feeds of a host their parts. Those that only one peer offers, which
+// may be made up, have no more than the others together.
+func (h *Snapshot) partsOf(host string) hostParts {
+	lots := h.lots(host)
+	if len(lots) < 2 {
 		return hostParts{}
 	}
-	parts, before := hostParts{feeds: map[string]Part{}}, uint64(0)
-	for _, n := range count {
-		parts.one = parts.one || n == total
+	shared, sole := uint64(0), uint64(0)
+	all, ofShared := map[feedring.PeerID]uint64{}, map[feedring.PeerID]uint64{}
+	for _, l := range lots {
+		n := uint64(len(l.urls))
+		if len(l.by) < 2 {
+			sole += n
+			all[l.by[0]] += n
+			continue
+		}
+		shared += n
+		for _, p := range l.by {
+			all[p] += n
+			ofShared[p] += n
+		}
 	}
-	for _, lot := range order {
-		n := uint64(len(lots[lot]))
+	parts, mayFetch := hostParts{feeds: map[string]Part{}}, 0
+	for p, n := range all {
+		if ofShared[p] == shared {
+			mayFetch++
+		}
+		parts.one = parts.one || n == shared+sole
+	}
+	// Where the shared feeds may be fetched by another than the sole ones, both ask the host.
+	parts.one = parts.one && (sole == 0 || mayFetch < 2)
+	weight := uint64(1)
+	if shared > 0 {
+		weight = max(1, (sole+shared-1)/shared)
+	}
+	before, total := uint64(0), shared*weight+sole
+	for _, l := range lots {
+		n := uint64(len(l.urls))
+		if len(l.by) > 1 {
+			n *= weight
+		}
 		part := Part{uint32(before * whole / total), uint32(max(n*whole/total, leastPart))}
-		for _, url := range lots[lot] {
+		for _, url := range l.urls {
 			parts.feeds[url] = part
 		}
 		before += n

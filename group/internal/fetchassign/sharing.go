@@ -21,7 +21,7 @@ type Membership interface {
 	Index() *catalogue.Index
 	Vouched() map[feedring.FeedRef]string
 	Member(feedring.PeerID) catalogue.Member
-	AwaySince(feedring.PeerID) time.Time
+	Members
 	Term() feedring.Term // followed; zero: none
 	Serving() bool       // this peer manages
 	Settled() bool       // the manager that is followed has admitted this peer

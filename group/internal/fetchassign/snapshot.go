@@ -9,6 +9,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 // Snapshot is the membership as it is now.
@@ -19,10 +20,15 @@ type Snapshot struct {
 	Settled bool // the manager that is followed has admitted this peer
 	Index   *catalogue.Index
 	Vouched map[feedring.FeedRef]string // the site that names the publisher of a feed
-	Members interface {
-		AwaySince(feedring.PeerID) time.Time
-	} // since when a peer that is away is so
-	Parts Parts // not nil: it is added to
+	Members Members
+	Parts   Parts // not nil: it is added to
+}
+
+// Members is what this peer knows of the others, and of itself.
+type Members interface {
+	AwaySince(feedring.PeerID) time.Time // since when a peer that is away is so
+	Named(url string) bool               // the site of an own feed names this peer, as this peer found itself
+	Prefix(feedring.PeerID) standing.Prefix
 }
 
 // The times of sharing, in refresh periods.

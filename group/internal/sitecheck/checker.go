@@ -56,6 +56,14 @@ func (s *Checker) Tries(ref feedring.FeedRef) int {
 	return 0
 }
 
+// Named reports whether the site of a feed named its publisher when this peer last found out, lately enough to count.
+// own is the vouches of this peer's row.
+func (s *Checker) Named(ref feedring.FeedRef, own []catalogue.Vouch, now time.Time) bool {
+	return s.checks[ref].vouches(now) || slices.ContainsFunc(own, func(v catalogue.Vouch) bool {
+		return about(&v, ref) && now.Sub(v.At) <= catalogue.VouchAge
+	})
+}
+
 // Review begins the checks that are due and returns their feeds. own is the vouches of this peer's row. The next review
 // is due at next.
 func (s *Checker) Review(x *catalogue.Index, own []catalogue.Vouch, now time.Time) (begun []feedring.FeedRef, next time.Time) {

@@ -29,13 +29,15 @@ func (c *fetchers) turns(p int32, out group.FetchAssignment) {
 }
 
 // Attended checks that, of the members that offer a feed, as many fetch it as should,
-// each with a slot of its own. why gives the reason if not; empty: all is well.
+// each with a slot of its own. Beside one that fetches its own feed the others may, until
+// they know that its site names it. why gives the reason if not; empty: all is well.
 func (c *fetchers) Attended(theme feedring.Theme, offered map[string][]int32) (why string) {
 	for _, url := range slices.Sorted(maps.Keys(offered)) {
 		var turns []int
-		want := 1
+		want, own := 1, false
 		for _, p := range offered[url] {
 			t := c.peer(p).membership(theme.Group()).assignments[url]
+			own = own || t.Own
 			if t.Slot > 0 {
 				turns = append(turns, t.Slot)
 			}
@@ -45,6 +47,9 @@ func (c *fetchers) Attended(theme feedring.Theme, offered map[string][]int32) (w
 		}
 		if len(offered[url]) > 1 {
 			c.Judge("fetchers")
+		}
+		if own {
+			continue
 		}
 		slices.Sort(turns)
 		if len(turns) != want {

@@ -92,6 +92,7 @@ type membership struct {
 	owedHeads    owedHeads
 	owedBefore   owedHeads                        // … before the message of this step
 	assignments  map[string]group.FetchAssignment // who looks at its feeds, by address
+	own          map[string]bool                  // its feeds whose sites named it when it last looked
 }
 
 // owedHeads is what a peer was told when it was last admitted.

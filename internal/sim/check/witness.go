@@ -79,6 +79,7 @@ type Witness struct {
 	s12
 	s12Lookup
 	t2
+	t8
 	l1
 	l2
 	l5
@@ -118,6 +119,7 @@ func New(cfg Config) *Witness {
 		s12:       s12{record: r, questions: q, parts: map[reflect.Type][]part{}},
 		s12Lookup: s12Lookup{r, map[seeking]sought{}},
 		t2:        t2{r, map[groupMember]bool{}},
+		t8:        t8{r},
 		l1:        l1{r}, l2: l2{r}, l5: l5{r, map[int32]time.Duration{}}, l6: l6{r},
 		takeover: takeover{record: r},
 		balance:  balance{r, l},
@@ -253,6 +255,8 @@ func (w *Witness) groupInput(p int32, o *peerRecord, in peer.In) {
 		}
 	case group.Detach:
 		o.membership(in.Group).leaves(x.Stream)
+	case group.Checked:
+		w.t8.looked(p, in.Group, x)
 	case group.Fetched:
 		w.s9.grown(p, o, in.Group, x)
 		w.polls.polled(p, x)
@@ -301,13 +305,14 @@ func (w *Witness) Did(p int32, out peer.Output) {
 		w.s9.prunes(p, out)
 	case group.FetchAssignment:
 		w.fetchers.turns(p, out)
+		w.t8.turns(p, out)
 	case group.Admit:
 		w.ticket.admits(p, o)
 		o.membership(out.Group).serves(out.Stream)
 	case group.Departed:
 		w.s11.forget(p, &out.Group)
 		s := o.membership(out.Group)
-		s.loads, s.roomRequests, s.streams, s.assignments = nil, nil, nil, nil
+		s.loads, s.roomRequests, s.streams, s.assignments, s.own = nil, nil, nil, nil, nil
 		s.granted = granted{unsure: s.granted.unsure}
 	}
 }

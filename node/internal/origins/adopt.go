@@ -10,7 +10,7 @@ import (
 // not published again: the group has it. The site's own peer publishes all, since
 // its word is another one than a mirror's; so does who never had others beside it.
 func (o *Feeds) Mirrors(url string) []feedring.PeerID {
-	if !o.assignments.of(url).mirrored || o.Vouched(url) {
+	if t := o.assignments.of(url); !t.mirrored || t.Own || o.Vouched(url) {
 		return nil
 	}
 	return slices.DeleteFunc(o.Store.Publishers(url), func(p feedring.PeerID) bool { return p == o.Self })
@@ -32,7 +32,7 @@ func (o *Feeds) claim(f *origin) {
 	o.mu.Lock()
 	adopted := f.adopted
 	o.mu.Unlock()
-	if !adopted || !o.ours.Vouched(f.url) {
+	if !adopted || !o.ours.Vouched(f.url) && !o.assignments.of(f.url).Own {
 		return
 	}
 	o.mu.Lock()

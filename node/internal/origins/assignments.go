@@ -2,6 +2,7 @@ package origins
 
 import (
 	"context"
+	"net/url"
 	"sync"
 	"time"
 
@@ -72,12 +73,26 @@ func (t *assignments) onAssignment(g group.FetchAssignment) {
 	defer t.mu.Unlock()
 	old := t.now[g.URL]
 	last, entries := lastTold(g.Last, time.Now())
+	if last.Host != "" && t.ownAt(last.Host) {
+		last.Host = ""
+	}
 	t.now[g.URL] = assignment{g, old.mirrored || g.Mirrors || g.Slot == 0, old.By != "" && old.Slot == 0, last, entries}
 	t.tellNews()
 	t.changed = append(t.changed, g.URL)
 	if !t.busy {
 		t.busy = t.tasks.Run(t.follow)
 	}
+}
+
+// ownAt reports whether a host has a feed of this peer's own: it asks for itself to be left alone, and by nobody else's
+// mouth.
+func (t *assignments) ownAt(host string) bool {
+	for address, a := range t.now {
+		if u, err := url.Parse(address); a.Own && err == nil && u.Host == host {
+			return true
+		}
+	}
+	return false
 }
 
 // follow watches as turns say until all is done.
