@@ -24,6 +24,7 @@ func (s *Store) loseDamaged(d *values.Damage) {
 	if s.db == nil {
 		return // who reads it next reports it again
 	}
+	taken := false
 	err := s.change(func(b *batch) error {
 		row, err := b.Get(d.Key)
 		if err != nil {
@@ -32,7 +33,7 @@ func (s *Store) loseDamaged(d *values.Damage) {
 		if !find.Lost(row.Value(func([]byte) error { return nil })) {
 			return nil // it was replaced meanwhile
 		}
-		s.damaged.Add(1)
+		taken = true
 		id, p, ok := rows.LogPlace(d.Key)
 		ref, known := s.heads.Ref(id)
 		s.opts.Log.Error("store: an entry is damaged and lost here", "feed", ref.URL, "sequence", p.Sequence, "err", d)
@@ -47,6 +48,8 @@ func (s *Store) loseDamaged(d *values.Damage) {
 	})
 	if err != nil {
 		s.opts.Log.Warn("store: taking a damaged entry out", "err", err)
+	} else if taken {
+		s.damaged.Add(1) // now, when heads and searches know it
 	}
 }
 

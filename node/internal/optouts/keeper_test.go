@@ -95,13 +95,21 @@ func (w *world) CheckFeed(_ context.Context, _, link string, id feedring.PeerID,
 }
 
 func (w *world) Forget(...string) {}
-func (w *world) Free(string) bool { return w.private }
+
+func (w *world) Free(string) (private bool) {
+	w.set(func() { private = w.private })
+	return private
+}
+
 func (w *world) Bindable() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.removed {
 		return nil
 	}
 	return []string{url}
 }
+
 func (w *world) Link(string) string             { return "" }
 func (w *world) Address(string) string          { return url }
 func (w *world) View() *peer.View               { return &peer.View{} }
