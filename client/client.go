@@ -86,7 +86,8 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 }
 
 // NewWith makes a client over a transport, which Close closes. entry is whom to
-// ask, in order.
+// ask, in order. It serves package node, whose readers ask their own peer within
+// the process; programs call New.
 func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c := &Client{
 		transport: t, reader: chain.NewReader(network), peerBook: peerbook.New(entry), sites: hearsay{}, log: slog.Default(),
@@ -95,7 +96,8 @@ func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	return c
 }
 
-// Hide sets Config.Blocks of a client that NewWith made, before its first question.
+// Hide sets Config.Blocks of a client that NewWith made, before its first question. It
+// serves package node; programs set Config.Blocks.
 func (c *Client) Hide(b Blocks) { c.blocks = b }
 
 // Sites knows which sites name which peers.
@@ -106,7 +108,8 @@ type Sites interface {
 }
 
 // WithSites has c believe what a peer of its own knows of sites, in place of providers.
-// It is called before anybody is asked.
+// It is called before anybody is asked. It serves package node: a program of another
+// kind has nobody who checks sites.
 func (c *Client) WithSites(s Sites) *Client {
 	c.sites = s
 	return c

@@ -57,9 +57,9 @@ func (f *follower) show(g *group, e event) (err error) {
 		return nil // of a feed that was given up: all that is held comes
 	}
 	news := entry.NewSince(f.began)
-	wanted, supersedes := f.shown.wants(entry, news)
+	wanted, supersedes := f.shown.Wants(entry, news)
 	if !wanted {
-		f.shown.count(entry)
+		f.shown.Count(entry)
 	} else {
 		entry.Supersedes = supersedes
 		next := group{cursor: g.cursor}
@@ -68,9 +68,9 @@ func (f *follower) show(g *group, e event) (err error) {
 			return err
 		}
 		if !news && f.options.History == nil {
-			f.shown.pass(entry)
+			f.shown.Pass(entry)
 		} else {
-			f.shown.add(entry)
+			f.shown.Add(entry)
 		}
 	}
 	f.dirty = true
@@ -175,7 +175,10 @@ func (f *follower) save() {
 
 // resume is where the follower stands.
 func (f *follower) resume() Resume {
-	resume := Resume{At: time.Now().UTC().Truncate(time.Second), Began: f.began.UTC().Truncate(time.Second), Shown: f.shown.newest(), Peers: f.client.peerBook.Known()}
+	resume := Resume{At: time.Now().UTC().Truncate(time.Second), Began: f.began.UTC().Truncate(time.Second), Peers: f.client.peerBook.Known()}
+	for _, c := range f.shown.Newest() {
+		resume.Shown = append(resume.Shown, Shown(c))
+	}
 	for _, g := range f.groups {
 		if g.cursor == nil {
 			continue

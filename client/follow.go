@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client/internal/seen"
 	"github.com/feedring/feedring/internal/membership"
 )
 
@@ -88,7 +89,7 @@ func (c *Client) Follow(ctx context.Context, q feedring.Query, o FollowOptions, 
 	r := c.newRound(ctx, q)
 	defer r.close()
 	r.follow, r.options = true, o
-	f := &follower{round: r, each: each, shown: newShown(o.Updates), started: time.Now()}
+	f := &follower{round: r, each: each, shown: seen.New(o.Updates), started: time.Now()}
 	defer f.save()
 	f.restore()
 	err := f.begin(ctx)
@@ -105,7 +106,7 @@ func (c *Client) Follow(ctx context.Context, q feedring.Query, o FollowOptions, 
 type follower struct {
 	*round
 	each      func(feedring.Entry, feedring.Cursor) error
-	shown     *shown
+	shown     *seen.Entries
 	began     time.Time // to follow, perhaps another time
 	older     older
 	started   time.Time
@@ -136,14 +137,17 @@ func (f *follower) restore() {
 		for _, p := range resume.Peers {
 			f.client.meet(p)
 		}
-		f.shown.restore(resume.Shown)
+		for _, c := range resume.Shown {
+			f.shown.Restore(seen.Copy(c))
+		}
 		for _, g := range resume.Groups {
 			f.group(g.Theme).cursor = maps.Clone(g.Cursor)
 			f.group(g.Theme).heard = resume.At
 		}
 	}
 	if f.options.Cursor != nil {
-		f.resumed, f.shown.others = true, true
+		f.resumed = true
+		f.shown.HasOthers()
 		if f.query.Theme != "" {
 			f.group(f.query.Theme).cursor = maps.Clone(f.options.Cursor)
 		}
@@ -167,7 +171,7 @@ func (f *follower) begin(ctx context.Context) error {
 		return err
 	}
 	answer.Entries = slices.DeleteFunc(answer.Entries, func(e feedring.Entry) bool {
-		wanted, _ := f.shown.wants(&e, true)
+		wanted, _ := f.shown.Wants(&e, true)
 		return !wanted
 	})
 	if err := f.showFirst(answer); err != nil {
@@ -183,7 +187,7 @@ func (f *follower) begin(ctx context.Context) error {
 func (f *follower) showFirst(answer Answer) error {
 	if f.options.First != nil {
 		for i := range answer.Entries {
-			f.shown.add(&answer.Entries[i])
+			f.shown.Add(&answer.Entries[i])
 		}
 		resume := f.resume()
 		answer.Cursor, answer.Resume = f.cursorOrNil(), &resume
@@ -196,7 +200,7 @@ func (f *follower) showFirst(answer Answer) error {
 		e := &answer.Entries[i]
 		err := f.each(*e, f.cursor(nil, nil))
 		if err == nil || errors.Is(err, ErrEnough) {
-			f.shown.add(e)
+			f.shown.Add(e)
 		}
 		if err != nil {
 			if i+1 < len(answer.Entries) || !errors.Is(err, ErrEnough) {
