@@ -156,12 +156,13 @@ func sizeOf(dir string) (sum float64) {
 	return sum
 }
 
-// soakFeed shows the last sixty entries of a site that publishes soakRate a second.
+// soakFeed shows what a site published in the last ten seconds, soakRate entries a second: a
+// busy machine may keep its publisher from it for some of them.
 func soakFeed(begun time.Time) []byte {
 	var doc strings.Builder
 	doc.WriteString(`<?xml version="1.0"?><rss version="2.0"><channel><title>soak</title><link>https://example.org/</link><description>x</description>`)
 	newest := int(time.Since(begun).Seconds() * soakRate)
-	for i := newest; i > max(0, newest-3*soakRate); i-- {
+	for i := newest; i > max(0, newest-10*soakRate); i-- {
 		at := begun.Add(time.Duration(i) * time.Second / soakRate).UTC().Format(time.RFC1123Z)
 		fmt.Fprintf(&doc, `<item><title>soak %d</title><guid isPermaLink="false">soak-%d</guid><pubDate>%s</pubDate><description>%s</description></item>`, i, i, at, soakText(i))
 	}

@@ -22,7 +22,7 @@ func (m *Machine) fill(first, n int, claimant func(i int) feedring.PeerID) {
 	m.gossip.synced = true
 }
 
-// knowing is a network of peers who all lead groups of one map of n. Nobody has a seat,
+// knowing is a network of peers who all lead groups of one map of n. Nobody has an entry,
 // so that all that is sent is exchanges.
 func knowing(t *testing.T, peers, n int) *network {
 	w := newNetwork(t)

@@ -1,5 +1,5 @@
-// Package fingerprint hashes the state of a machine, so that one who runs
-// machines knows a state in which it has been. It is no encoding and no
+// Package fingerprint hashes the state of a machine, so that a test
+// recognizes a state that it has already visited. It is no encoding and no
 // checksum against anybody: the hash is the same in every process, and can be
 // forged.
 package fingerprint

@@ -9,7 +9,7 @@ type Advice string
 // What may be advised.
 const (
 	AdviseListen     Advice = "give --listen an address of this machine"
-	AdviseElsewhere  Advice = "--listen says so: give it an address that others reach, if they are to"
+	AdviseElsewhere  Advice = "to be reachable, start serve with --listen and an address that others reach"
 	AdviseOpenPort   Advice = "open port 7377 (UDP and TCP) to this machine, or give --announce its public address"
 	AdviseJoin       Advice = "run \"feedring join\" with a peer's address or a domain"
 	AdviseMendJoin   Advice = "each is tried again and again: correct what is wrong in --join, or \"feedring join --remove\" it"

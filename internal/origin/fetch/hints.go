@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// MaxHint bounds how long an origin can make us stay away: a mistake of a
+// MaxHint bounds how long an origin can make this peer stay away: a mistake of a
 // zero too many must not end a feed.
 const MaxHint = 24 * time.Hour
 

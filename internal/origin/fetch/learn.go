@@ -169,7 +169,8 @@ func (l *learned) decode(b []byte) bool {
 // Rhythm is when entries came, as fetches taught. It is not to be changed.
 func (s *State) Rhythm() *schedule.Rhythm { return &s.learned.rhythm }
 
-// Site is what a fetch's value hangs on beside the rhythm. The address is the luck.
+// Site is what decides a fetch's value besides the times of publication. Jitter is the
+// address's hash, so that feeds alike are not all due at once.
 func (s *State) Site() schedule.Site {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s.URL))

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The elements of RFC 4287 that we write.
+// The elements of RFC 4287 that feedring writes.
 type (
 	atomFeed struct {
 		XMLName   xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`

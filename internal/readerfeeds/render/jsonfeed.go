@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// The fields of JSON Feed 1.1 that we write.
+// The fields of JSON Feed 1.1 that feedring writes.
 type (
 	jsonFeed struct {
 		Version     string     `json:"version"`

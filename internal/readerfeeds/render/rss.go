@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The elements of RSS 2.0 that we write, and of the modules that readers know.
+// The elements of RSS 2.0 that feedring writes, and of the modules that readers know.
 type (
 	rss struct {
 		XMLName xml.Name   `xml:"rss"`

@@ -212,7 +212,7 @@ func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
 	if r.last != "" {
 		req.Header.Set("Last-Event-ID", r.last)
 	}
-	// RFC 7240: the peer answers with what it has just before we leave.
+	// RFC 7240: the peer answers with what it has just before this program ends.
 	if deadline, ok := ctx.Deadline(); ok {
 		req.Header.Set("Prefer", fmt.Sprintf("wait=%d", max(1, int(time.Until(deadline).Seconds()))))
 	}
