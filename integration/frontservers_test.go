@@ -18,16 +18,17 @@ import (
 	"time"
 )
 
-// recipe is the first block of a language in a document, as people copy it.
-func recipe(t testing.TB, document, language string) string {
+// recipe is the block of a language in a document, as people copy it: the first, or one
+// after it.
+func recipe(t testing.TB, document, language string, which int) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", document))
 	must(t, err)
-	block := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindSubmatch(text)
-	if block == nil {
-		t.Fatalf("%s has no block for %s", document, language)
+	blocks := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindAllSubmatch(text, -1)
+	if len(blocks) <= which {
+		t.Fatalf("%s has %d blocks for %s", document, len(blocks), language)
 	}
-	return string(block[1])
+	return string(blocks[which][1])
 }
 
 // webServer starts a real server on a free port of loopback, by a configuration
@@ -79,11 +80,12 @@ func nginxFront(t testing.TB, peer, origin string) string {
 			lacking(t, "frontservers", "nginx is not installed")
 		}
 	}
-	lines := strings.NewReplacer("127.0.0.1:7378", peer, "127.0.0.1:8080", origin).Replace(recipe(t, "docs/publishers.md", "nginx"))
+	at := strings.NewReplacer("127.0.0.1:7378", peer, "127.0.0.1:8080", origin)
+	above, inside := at.Replace(recipe(t, "docs/publishers.md", "nginx", 0)), at.Replace(recipe(t, "docs/publishers.md", "nginx", 1))
 	return webServer(t, func(dir, address string) *exec.Cmd {
 		config := fmt.Sprintf("daemon off; master_process off; pid %[1]s/pid; error_log stderr;\nevents {}\nhttp {\naccess_log off;\n"+
 			"client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi; uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;\n"+
-			"server {\nlisten %[2]s;\n%[3]s\nlocation / { proxy_pass http://%[4]s; proxy_set_header Host $host; }\n}\n}\n", dir, address, lines, origin)
+			"%[5]s\nserver {\nlisten %[2]s;\n%[3]s\nlocation / { proxy_pass http://%[4]s; proxy_set_header Host $host; }\n}\n}\n", dir, address, inside, origin, above)
 		file := filepath.Join(dir, "nginx.conf")
 		must(t, os.WriteFile(file, []byte(config), 0o600))
 		return exec.Command(program, "-e", "stderr", "-p", dir, "-c", file)
@@ -99,7 +101,7 @@ func caddyFront(t testing.TB, peer, origin string) string {
 	}
 	return webServer(t, func(dir, address string) *exec.Cmd {
 		lines := strings.NewReplacer("127.0.0.1:7378", peer, "127.0.0.1:8080", origin, "www.example.org {", "http://"+address+" {").
-			Replace(recipe(t, "docs/publishers.md", "caddy"))
+			Replace(recipe(t, "docs/publishers.md", "caddy", 0))
 		file := filepath.Join(dir, "Caddyfile")
 		must(t, os.WriteFile(file, []byte("{\n\tadmin off\n\tauto_https off\n}\n"+lines), 0o600))
 		cmd := exec.Command(program, "run", "--adapter", "caddyfile", "--config", file)
