@@ -148,7 +148,7 @@ var arrows = map[string][]string{
 	"internal/readerfeeds/cache":         {".", "internal/origin/decode", "internal/readerfeeds/audience"},
 	"internal/duplicate":                 {".", "internal/match"},
 	"internal/presence":                  {".", "internal/times"},
-	"internal/readerfeeds/personal/rows": {"."},
+	"internal/readerfeeds/personal/rows": {".", "internal/duplicate"},
 	"internal/readerfeeds/personal":      {".", "internal/readerfeeds/personal/rows", "internal/duplicate", "internal/match", "internal/match/", "internal/store"},
 	"internal/readerfeeds/opml":          {"internal/origin/decode", "internal/origin/htmltext", "internal/origin/repair"},
 	"internal/origin/schedule":           {},

@@ -91,7 +91,7 @@ func (r *Reflector) Feed(ctx context.Context, secret string) (Feed, error) {
 			return f, err
 		}
 		if room -= len(e.ContentHTML); room < 0 {
-			e.ContentHTML, e.Summary = "", cut(e.Summary, maxSummary)
+			rows.Shorten(e)
 		}
 		f.Entries = append(f.Entries, *e)
 	}

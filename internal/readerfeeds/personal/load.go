@@ -45,7 +45,7 @@ func (r *Reflector) load() error {
 
 func (l *loading) feed(key string, value []byte) bool {
 	n, ok := rows.Number[uint32](rows.Feeds, key)
-	var row feedRow
+	var row rows.FeedRow
 	if !ok || json.Unmarshal(value, &row) != nil || n > 1<<24 {
 		return false
 	}
@@ -62,7 +62,7 @@ func (l *loading) feed(key string, value []byte) bool {
 
 func (l *loading) entry(key string, value []byte) bool {
 	n, ok := rows.Number[uint64](rows.Entries, key)
-	var row entryRow
+	var row rows.EntryRow
 	if !ok || json.Unmarshal(value, &row) != nil || len(row.ID) != len(identity{}) || int(row.Feed) >= len(l.feeds) {
 		return false
 	}
@@ -80,7 +80,7 @@ func (l *loading) entry(key string, value []byte) bool {
 
 func (l *loading) interest(key string, value []byte) bool {
 	n, ok := rows.Number[uint32](rows.Interests, key)
-	var row interestRow
+	var row rows.InterestRow
 	if !ok || json.Unmarshal(value, &row) != nil {
 		return false
 	}
@@ -92,7 +92,7 @@ func (l *loading) interest(key string, value []byte) bool {
 	}
 	in := newInterest(q, expr, row.Stem)
 	in.number, in.modified, in.filled, in.attempts, in.through = n, row.Modified, row.Filled, row.Attempts, row.Through
-	for _, number := range itemNumbers(row.Items) {
+	for _, number := range row.Items.Numbers() {
 		if s, ok := l.entries[number]; ok {
 			l.put(in, s, 0, false)
 		}
@@ -131,7 +131,7 @@ func (l *loading) given(key string, value []byte) bool {
 }
 
 func (l *loading) subscription(key string, value []byte) bool {
-	var row subscriptionRow
+	var row rows.SubscriptionRow
 	if json.Unmarshal(value, &row) != nil || row.Secret == "" {
 		return false
 	}

@@ -169,7 +169,7 @@ func (r *Reflector) keep(h *held, e *feedring.Entry) {
 	} else {
 		r.table.bodies -= int64(h.size)
 		h.short = h.short || r.writing.size() > plentyPending
-		row := encodeCopy(e, h.short)
+		row := rows.EncodeCopy(e, h.short)
 		h.size = uint32(len(row))
 		r.writing.put(rows.Copy(h.number), row)
 		r.table.bodies += int64(h.size)
@@ -256,7 +256,6 @@ const (
 	maxBodies        = 256 << 20 // of copied entries on disk, before the oldest lose their content
 	maxPending       = 16 << 20  // waiting for the disk, before entries are not taken any more
 	plentyPending    = 8 << 20   // waiting for the disk, before copies are made without content
-	maxSummary       = 1 << 10   // of an entry without content: Cobra's first kilobyte
 	maxShownBytes    = 4 << 20   // of the contents of one feed that is read; entries beyond come without
 	remembered       = 1 << 14   // entries known a while after no list holds them any more
 	maxJournal       = 4 << 20   // least size at which the journal is emptied

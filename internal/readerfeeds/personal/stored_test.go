@@ -16,14 +16,14 @@ func TestOldRowsKeepEveryField(t *testing.T) {
 			check(t, r.Key, r.Value)
 		}
 	}
-	each(rows.Subscriptions, 4, func(t testing.TB, key string, value []byte) { olddata.SameJSON[subscriptionRow](t, key, value) })
+	each(rows.Subscriptions, 4, func(t testing.TB, key string, value []byte) { olddata.SameJSON[rows.SubscriptionRow](t, key, value) })
 	each(rows.Interests, 4, func(t testing.TB, key string, value []byte) {
-		if row := olddata.SameJSON[interestRow](t, key, value); len(itemNumbers(row.Items)) == 0 {
+		if row := olddata.SameJSON[rows.InterestRow](t, key, value); len(row.Items.Numbers()) == 0 {
 			t.Errorf("an interest without entries: %+v", row)
 		}
 	})
-	each(rows.Feeds, 10, func(t testing.TB, key string, value []byte) { olddata.SameJSON[feedRow](t, key, value) })
-	each(rows.Entries, 42, func(t testing.TB, key string, value []byte) { olddata.SameJSON[entryRow](t, key, value) })
+	each(rows.Feeds, 10, func(t testing.TB, key string, value []byte) { olddata.SameJSON[rows.FeedRow](t, key, value) })
+	each(rows.Entries, 42, func(t testing.TB, key string, value []byte) { olddata.SameJSON[rows.EntryRow](t, key, value) })
 	each(rows.Copies, 14, func(t testing.TB, key string, value []byte) { olddata.SameJSON[feedring.Entry](t, key, value) })
 	each(rows.Journal, 5, func(t testing.TB, key string, value []byte) {
 		if j, whole := rows.DecodeJournaled(value); !whole || j.Entry == 0 || len(j.Given) == 0 {

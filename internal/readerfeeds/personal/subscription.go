@@ -84,7 +84,7 @@ func (r *Reflector) Subscribe(ctx context.Context, q feedring.Query, stem bool) 
 	s.interest = in
 	r.created = s.created
 	in.owners++
-	ticket := r.writing.put(rows.Subscriptions+s.id, encode(subscriptionRow{
+	ticket := r.writing.put(rows.Subscriptions+s.id, rows.Encode(rows.SubscriptionRow{
 		Secret: s.secret, Interest: in.number, Words: s.words, Created: time.UnixMilli(s.created).UTC(),
 	}))
 	r.changing.Unlock()

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -225,8 +226,8 @@ func (r *Reflector) tooMuch() (oldest []uint64) {
 	}
 	sizes := make(map[uint64]uint32)
 	for i := range r.table.all {
-		if h := &r.table.all[i]; h.kept && !h.short && h.size > 2*maxSummary {
-			sizes[h.number] = h.size - 2*maxSummary
+		if h := &r.table.all[i]; h.kept && !h.short && h.size > 2*rows.MaxSummary {
+			sizes[h.number] = h.size - 2*rows.MaxSummary
 		}
 	}
 	over += r.bodies / 10
