@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // Append stores items and returns when they are on disk. Appending an item
@@ -15,7 +17,7 @@ import (
 // share a sync; it blocks for as long as the disk takes.
 func (s *Store) Append(ctx context.Context, items []Item) error {
 	for i := range items {
-		if err := validate(&items[i]); err != nil {
+		if err := rows.Validate(&items[i]); err != nil {
 			return err
 		}
 	}

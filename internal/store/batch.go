@@ -158,7 +158,7 @@ func (b *batch) add(it *Item) {
 	case it.Tombstone:
 		return // what is left of a version: the log alone holds it
 	case found && at.Compare(it.Position) > 0:
-		b.set(rows.OldKey(state.ID, it.Position), old) // it came late
+		b.set(rows.OldKey(state.ID, it.Position), rows.Old) // it came late
 		return
 	case found:
 		b.supersede(published, state.ID, at, it.Retraction)
@@ -189,9 +189,9 @@ func (b *batch) unlist(published time.Time, id rows.RefID, p feedring.Position) 
 // came, or its publisher took the entry back.
 func (b *batch) supersede(published time.Time, id rows.RefID, p feedring.Position, takenBack bool) {
 	b.unlist(published, id, p)
-	why := old
+	why := rows.Old
 	if takenBack {
-		why = taken
+		why = rows.TakenBack
 	}
 	b.set(rows.OldKey(id, p), why)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 var ctx = context.Background()
@@ -61,7 +62,7 @@ func conformAppend(t *testing.T, s keeper) {
 	}
 	for want, spoil := range map[error]func(*Item){
 		ErrInvalid:  func(it *Item) { it.Position = feedring.Position{} },
-		ErrTooLarge: func(it *Item) { it.Payload = make([]byte, MaxPayload+1) },
+		ErrTooLarge: func(it *Item) { it.Payload = make([]byte, rows.MaxPayload+1) },
 	} {
 		it := makeItem(r, 0, 9)
 		if spoil(&it); !errors.Is(s.Append(ctx, []Item{it}), want) {
@@ -76,12 +77,12 @@ func conformLarge(t *testing.T, s keeper) {
 	var items []Item
 	for n := range 5 {
 		it := makeItem(r, 0, n)
-		it.Payload, it.Text = make([]byte, MaxPayload), []byte(strings.Repeat(" x", MaxText/2))
-		it.Signature = make([]byte, MaxSignature)
-		it.ID = feedring.EntryID(strings.Repeat("i", maxID-1) + fmt.Sprint(n))
-		it.Provider = feedring.Provider(strings.Repeat("p", maxProvider))
-		it.Ref.URL = strings.Repeat("u", maxURL)
-		it.Ref.Publisher = feedring.PeerID(strings.Repeat("q", maxPublisher))
+		it.Payload, it.Text = make([]byte, rows.MaxPayload), []byte(strings.Repeat(" x", rows.MaxText/2))
+		it.Signature = make([]byte, rows.MaxSignature)
+		it.ID = feedring.EntryID(strings.Repeat("i", rows.MaxID-1) + fmt.Sprint(n))
+		it.Provider = feedring.Provider(strings.Repeat("p", rows.MaxProvider))
+		it.Ref.URL = strings.Repeat("u", rows.MaxURL)
+		it.Ref.Publisher = feedring.PeerID(strings.Repeat("q", rows.MaxPublisher))
 		items = append(items, it)
 	}
 	check(t, s.Append(ctx, items))

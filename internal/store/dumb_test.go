@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // keeper is what every store can do.
@@ -49,7 +50,7 @@ func newDumb() *dumb {
 func (d *dumb) Append(_ context.Context, items []Item) error {
 	was, heads, order := slices.Clone(d.items), maps.Clone(d.heads), slices.Clone(d.order)
 	for _, it := range items {
-		if err := validate(&it); err != nil {
+		if err := rows.Validate(&it); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring/internal/store/disk"
 	"github.com/feedring/feedring/internal/store/find"
+	"github.com/feedring/feedring/internal/store/rows"
 )
 
 // The errors a caller may want to tell apart. Those returned wrap one of them
@@ -15,8 +16,8 @@ var (
 	ErrCorrupt  = disk.ErrCorrupt
 	ErrFull     = disk.ErrFull
 	ErrConflict = errors.New("another entry is already stored at this position")
-	ErrTooLarge = errors.New("too large to store")
-	ErrInvalid  = errors.New("cannot be stored")
+	ErrTooLarge = rows.ErrTooLarge
+	ErrInvalid  = rows.ErrInvalid
 	ErrNotFound = find.ErrNotFound
 	ErrClosed   = errors.New("store is closed")
 	ErrCursor   = find.ErrCursor

@@ -87,7 +87,7 @@ func (s *Store) Current(ref feedring.FeedRef) (count int, err error) {
 		return txn.Each(rows.OldPrefix(state.ID), nil, func(row values.Row) (bool, error) {
 			count--
 			return true, row.Value(func(value []byte) error {
-				if bytes.Equal(value, taken) { // the retraction is in the log, too
+				if bytes.Equal(value, rows.TakenBack) { // the retraction is in the log, too
 					count--
 				}
 				return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/schema"
 	"github.com/feedring/feedring/internal/store/values"
 )
 
@@ -178,7 +179,7 @@ func TestOlder(t *testing.T) {
 	s = open(t, dir, Options{})
 	check(t, s.view(func(txn values.Txn) error {
 		row, err := get(txn, []byte{rows.KeySchema})
-		if err != nil || row[3] != Schema {
+		if err != nil || row[3] != schema.Version {
 			t.Errorf("version %v, %v", row, err)
 		}
 		return nil

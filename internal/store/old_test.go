@@ -8,6 +8,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/find"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/schema"
 	"github.com/feedring/feedring/internal/store/values"
 )
 
@@ -75,8 +76,8 @@ func TestUpgradeMarksOld(t *testing.T) {
 			t.Errorf("seed %d: %d old versions, %d before", seed, after, before)
 		}
 		all += n
-		found, err := s.checkSchema(s.db)
-		if check(t, err); found != Schema {
+		found, err := s.schema(s.db).Check()
+		if check(t, err); found != schema.Version {
 			t.Errorf("the store has version %d", found)
 		}
 		for range 20 {
@@ -94,7 +95,7 @@ func TestUpgradeMarksOld(t *testing.T) {
 func TestUpgradeOfMany(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
-	const n = 2*markAtOnce + 10
+	const n = 2010 // one transaction adds 1,000
 	items := make([]Item, n)
 	for i := range items {
 		items[i] = makeItem(random(1), 0, i)
@@ -103,7 +104,7 @@ func TestUpgradeOfMany(t *testing.T) {
 	mustAppend(t, s, items...)
 	check(t, s.clear(ctx, []byte{rows.KeyOld}, []byte{rows.KeyOld + 1}))
 	for range 2 { // the second time nothing is missing
-		check(t, s.markOld(s.db, &s.heads))
+		check(t, s.schema(s.db).Upgrade(2))
 		if marked := checkOld(t, s); marked != n-1 {
 			t.Errorf("%d old versions, want %d", marked, n-1)
 		}

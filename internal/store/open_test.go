@@ -12,6 +12,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/schema"
 )
 
 func TestLocked(t *testing.T) {
@@ -27,11 +28,11 @@ func TestNewer(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	check(t, s.db.Update(func(txn *badger.Txn) error {
-		return txn.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, Schema+6))
+		return txn.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, schema.Version+6))
 	}))
 	check(t, s.Close())
 	_, err := Open(dir, Options{})
-	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), fmt.Sprint(Schema+6)) || !strings.Contains(err.Error(), fmt.Sprint("to ", Schema)) {
+	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), fmt.Sprint(schema.Version+6)) || !strings.Contains(err.Error(), fmt.Sprint("to ", schema.Version)) {
 		t.Errorf("newer data: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -11,16 +10,9 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/feedring/feedring/internal/store/disk"
 	"github.com/feedring/feedring/internal/store/heads"
-	"github.com/feedring/feedring/internal/store/rows"
+	"github.com/feedring/feedring/internal/store/schema"
 	"github.com/feedring/feedring/internal/store/values"
 )
-
-// Schema is the version of the rows that this package writes.
-// Version 2 has the journal: a program of version 1 would store entries that
-// no journal row tells of. Version 3 has a row for each old version in a log: one
-// of version 2 would leave some without. Version 4 has values outside of badger:
-// one of version 3 would take their places for them.
-const Schema = 4
 
 // Store is an open store. All methods may be called at the same time.
 type Store struct {
@@ -123,7 +115,7 @@ func (s *Store) openDB(from source) (db *badger.DB, err error) {
 	if s.upkeep.compacts != compacts {
 		s.upkeep.since, s.trimmer.look = time.Now(), true // at rest it is still again
 	}
-	found, err := s.checkSchema(db)
+	found, err := s.schema(db).Check()
 	if err == nil && from == fromDisk {
 		if err = s.values.Load(db); err == nil {
 			err = s.loadHeads(db)
@@ -132,8 +124,8 @@ func (s *Store) openDB(from source) (db *badger.DB, err error) {
 	if err == nil {
 		err = s.loadJournal(db)
 	}
-	if err == nil && found < Schema {
-		err = s.upgrade(db, found)
+	if err == nil && found < schema.Version {
+		err = s.schema(db).Upgrade(found)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.disk.Close(db))
@@ -141,47 +133,8 @@ func (s *Store) openDB(from source) (db *badger.DB, err error) {
 	return db, nil
 }
 
-// checkSchema returns the version of the rows, writes it into a store that is
-// new, and refuses a newer one.
-func (s *Store) checkSchema(db *badger.DB) (found uint32, err error) {
-	err = s.values.View(db, func(txn values.Txn) error {
-		row, err := get(txn, []byte{rows.KeySchema})
-		switch {
-		case err != nil:
-			return err
-		case len(row) != 4:
-			return fmt.Errorf("%s: schema version: %w", s.dir, ErrCorrupt)
-		}
-		if found = binary.BigEndian.Uint32(row); found > Schema {
-			return fmt.Errorf("%s: %w: its data has version %d and this program reads up to %d: update the program",
-				s.dir, ErrNewer, found, Schema)
-		}
-		return nil
-	})
-	if errors.Is(err, ErrNotFound) {
-		return Schema, db.Update(setSchema)
-	}
-	return found, err
-}
-
-func setSchema(txn *badger.Txn) error {
-	return txn.Set([]byte{rows.KeySchema}, binary.BigEndian.AppendUint32(nil, Schema))
-}
-
-// upgrade makes the rows of an older version those of this one: what it adds
-// first, the version last, so that an upgrade that a kill ends is made again. What
-// version 3 kept in tables is moved when the store is at rest: see maintain.
-func (s *Store) upgrade(db *badger.DB, found uint32) error {
-	if found < 3 {
-		entries := s.Entries(func(*Head) bool { return true })
-		if err := s.disk.CheckFree(disk.Spare/2 + int64(entries)*markRoom); err != nil {
-			return err
-		}
-		if err := s.markOld(db, &s.heads); err != nil {
-			return fmt.Errorf("bringing %s up to date: %w", s.dir, err)
-		}
-	}
-	return db.Update(func(txn *badger.Txn) error { return errors.Join(values.Upgrade(txn), setSchema(txn)) })
+func (s *Store) schema(db *badger.DB) schema.Database {
+	return schema.Database{DB: db, Values: s.values, Heads: &s.heads, Dir: &s.disk}
 }
 
 // view runs read on a consistent state of the database.

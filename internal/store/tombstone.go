@@ -25,7 +25,7 @@ const maxMoved = 100 << 10
 // what came before it is not held. It returns when that is on disk, and does
 // nothing where nothing of its feed was ever stored.
 func (s *Store) Retract(ctx context.Context, it Item) error {
-	if err := validate(&it); err != nil {
+	if err := rows.Validate(&it); err != nil {
 		return err
 	}
 	return s.submit(ctx, &request{cost: costOf(&it), frees: true, apply: func(b *batch) error {

@@ -72,6 +72,19 @@ func OldKey(id RefID, p feedring.Position) []byte {
 	return key
 }
 
+// Searches find the newest version of an entry. What else is in the log, for
+// those who poll, is told by a row of its own: so who knows a place in the log
+// need not ask the index whether searches find what is there. A row that is not
+// there is a question to the tables' filters, a fraction of one that is.
+//
+// Tombstones and retractions say themselves what they are, and may have such a row.
+
+// Old is the value of such a row. badger takes no value at all for no row.
+var (
+	Old       = []byte{1}
+	TakenBack = []byte{2} // of the version that a retraction in the log took back
+)
+
 // HoleKey is the place of the row which says that the entry at p was damaged.
 func HoleKey(id RefID, p feedring.Position) []byte {
 	key := LogKey(id, p)
