@@ -139,6 +139,7 @@ var arrows = map[string][]string{
 	"internal/host":                      {".", "internal/standing", "internal/wire", "internal/host/"},
 	"internal/host/addr":                 {"."},
 	"internal/host/directory":            {"."},
+	"internal/host/members":              {".", "internal/host/addr"},
 	"internal/host/suspect":              {},
 	"internal/host/gate":                 {".", "internal/host/addr"},
 	"internal/host/identity":             {},
@@ -207,13 +208,16 @@ var arrows = map[string][]string{
 	"node/internal/origins": {
 		".", "group", "internal/keyed", "internal/origin/document", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/peer",
 		"internal/readerfeeds/cache", "internal/safehttp", "internal/store", "internal/vouch", "internal/web",
-		"node/internal/origins/latency", "node/internal/origins/moved", "node/internal/publish", "node/internal/storage", "node/internal/tasks",
+		"node/internal/origins/backoff", "node/internal/origins/latency", "node/internal/origins/moved", "node/internal/origins/slots",
+		"node/internal/publish", "node/internal/storage", "node/internal/tasks",
 	},
 	"node/internal/origins/standin": {
 		".", "internal/readerfeeds/cache", "internal/readerfeeds/render", "internal/store", "internal/wire", "node/internal/readers/delivery", "node/internal/sealed",
 	},
 	"node/internal/origins/latency": {"internal/safehttp"},
-	"node/internal/origins/moved":   {"."},
+	"node/internal/origins/moved":   {".", "internal/store"},
+	"node/internal/origins/backoff": {"internal/store"},
+	"node/internal/origins/slots":   {"internal/origin/fetch", "internal/origin/watch"},
 	"node/internal/preview": {
 		".", "internal/host", "internal/origin/discover", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/watch", "internal/peer", "internal/vouch", "internal/web",
 		"node/internal/contacts",

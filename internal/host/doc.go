@@ -7,7 +7,7 @@
 // Peers of different networks never mix. Every protocol id, the address book's
 // included, carries the network; a peer that speaks none of this network is
 // disconnected as soon as it has said what it speaks, and is told to nobody
-// (members.go).
+// (members, watch.go).
 //
 // Loopback and private addresses are dialled and told only where a person gave
 // such an address or asked for the local network (package addr). The connection

@@ -118,9 +118,9 @@ func (h *Host) Welcome(p feedring.PeerID) {
 	if v, err := h.lib.Peerstore().Get(id, "AgentVersion"); err == nil {
 		agent, _ = v.(string)
 	}
-	h.members.gained(id, agent)
+	h.members.Gained(id, agent)
 	if p, err := h.lib.Peerstore().FirstSupportedProtocol(id, h.directoryProtocol()); err == nil && p != "" {
-		h.members.serves(id)
+		h.members.Serves(id)
 		h.admitToDirectory(id)
 	}
 }

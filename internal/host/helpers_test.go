@@ -57,7 +57,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 func joinTo(t testing.TB, from, to *Host) {
 	t.Helper()
 	from.Join(t.Context(), to.Addrs()[:1], nil, joinerFunc(func([]feedring.PeerID, bool) {}))
-	eventually(t, "joined", func() bool { return from.members.has(to.lib.ID()) && to.members.has(from.lib.ID()) })
+	eventually(t, "joined", func() bool { return from.members.Has(to.lib.ID()) && to.members.Has(from.lib.ID()) })
 }
 
 // echo serves a verb that answers one byte with itself.

@@ -22,6 +22,7 @@ import (
 	"github.com/feedring/feedring/internal/host/directory"
 	"github.com/feedring/feedring/internal/host/gate"
 	"github.com/feedring/feedring/internal/host/identity"
+	"github.com/feedring/feedring/internal/host/members"
 	"github.com/feedring/feedring/internal/host/peerbook"
 	"github.com/feedring/feedring/internal/host/suspect"
 	"github.com/feedring/feedring/internal/wire"
@@ -43,7 +44,7 @@ type Host struct {
 
 	lib       host.Host
 	dht       *dht.IpfsDHT
-	members   *members
+	members   *members.Table
 	met       *peerbook.Met
 	recent    peerbook.RecentAddrs
 	groups    *directory.Groups // offered in the address book
@@ -158,7 +159,7 @@ func (h *Host) identity() (crypto.PrivKey, error) {
 // speaks.
 func (h *Host) start(lib host.Host) error {
 	h.lib = lib
-	h.members = newMembers(h)
+	h.members = members.New(links{h})
 	h.Handle(presence, func(s network.Stream) { _ = s.Close() })
 	h.met, h.recent = peerbook.NewMet(), peerbook.NewRecentAddrs()
 	lib.Network().Notify(&network.NotifyBundle{ConnectedF: h.newcomer})

@@ -173,7 +173,7 @@ func TestNetworksNeverMix(t *testing.T) {
 	}))
 	<-tried
 	eventually(t, "the foreigner parted from", func() bool {
-		return !h.connected(other.lib.ID()) && !other.connected(h.lib.ID()) && h.members.has(third.lib.ID())
+		return !h.connected(other.lib.ID()) && !other.connected(h.lib.ID()) && h.members.Has(third.lib.ID())
 	})
 	if err := ask(t.Context(), h, other.ID()); err == nil {
 		t.Error("a verb was served across networks")
@@ -183,7 +183,7 @@ func TestNetworksNeverMix(t *testing.T) {
 			t.Error("the foreigner is saved")
 		}
 	}
-	if slices.Contains(h.dht.RoutingTable().ListPeers(), other.lib.ID()) || h.members.has(other.lib.ID()) {
+	if slices.Contains(h.dht.RoutingTable().ListPeers(), other.lib.ID()) || h.members.Has(other.lib.ID()) {
 		t.Error("the foreigner is in a table")
 	}
 	mu.Lock()

@@ -215,7 +215,7 @@ func (h *Host) connect(ctx context.Context, info peer.AddrInfo) (fresh bool, err
 	if info.ID == h.lib.ID() {
 		return false, nil
 	}
-	if h.members.has(info.ID) {
+	if h.members.Has(info.ID) {
 		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, joinWithin)
@@ -263,7 +263,7 @@ func (t *target) ask(ctx context.Context) (infos []peer.AddrInfo, err error) {
 }
 
 func (t *target) content() bool {
-	return slices.ContainsFunc(t.last, func(i peer.AddrInfo) bool { return i.ID == t.j.h.lib.ID() || t.j.h.members.has(i.ID) })
+	return slices.ContainsFunc(t.last, func(i peer.AddrInfo) bool { return i.ID == t.j.h.lib.ID() || t.j.h.members.Has(i.ID) })
 }
 
 func (j *Joining) address(ctx context.Context, target string) ([]peer.AddrInfo, error) {
@@ -311,7 +311,7 @@ func (j *Joining) domain(ctx context.Context, name string) ([]peer.AddrInfo, err
 // connected.
 type saved struct{ j *Joining }
 
-func (s saved) content() bool { return s.j.h.members.count() > 0 && s.j.tried() }
+func (s saved) content() bool { return s.j.h.members.Any() && s.j.tried() }
 
 func (s saved) ask(context.Context) (infos []peer.AddrInfo, err error) {
 	known := s.j.h.cfg.Known

@@ -53,7 +53,7 @@ func TestAddedTargetIsTriedAgain(t *testing.T) {
 		}
 	})
 	eventually(t, "the target", func() bool { return kept.has(again.ID()) })
-	if removes.members.has(again.lib.ID()) {
+	if removes.members.Has(again.lib.ID()) {
 		t.Error("a removed target was joined through")
 	}
 }

@@ -85,7 +85,7 @@ func (h *Host) dialable(id peer.ID) []ma.Multiaddr {
 // most 256.
 func (h *Host) KnownPeers() []feedring.PeerInfo {
 	ids := h.met.Newest()
-	slices.SortStableFunc(ids, func(a, b peer.ID) int { return rank(h.members.has(a)) - rank(h.members.has(b)) })
+	slices.SortStableFunc(ids, func(a, b peer.ID) int { return rank(h.members.Has(a)) - rank(h.members.Has(b)) })
 	var known []feedring.PeerInfo
 	for _, id := range ids {
 		if info := h.info(peer.AddrInfo{ID: id, Addrs: h.dialable(id)}); len(info.Addrs) > 0 {

@@ -78,7 +78,7 @@ func (h *Host) open(ctx context.Context, id peer.ID, verb feedring.Verb) (networ
 	if err != nil {
 		return nil, fmt.Errorf("%s to %s: %w", verb, feedring.PeerID(id.String()).Short(), h.classify(id, err))
 	}
-	h.members.gained(id, "")
+	h.members.Gained(id, "")
 	return stream{s}, nil
 }
 
@@ -102,7 +102,7 @@ func (h *Host) Handle(verb feedring.Verb, f func(network.Stream)) {
 			_ = s.Reset()
 			return
 		}
-		h.members.gained(s.Conn().RemotePeer(), "")
+		h.members.Gained(s.Conn().RemotePeer(), "")
 		f(stream{s})
 	})
 }

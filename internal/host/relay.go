@@ -69,7 +69,7 @@ func (h *Host) relaySource(ctx context.Context, num int) <-chan peer.AddrInfo {
 
 // relays returns connected relays in an order by chance, at most num.
 func (h *Host) relays(num int) []peer.ID {
-	ids := slices.DeleteFunc(h.members.servers(), func(id peer.ID) bool {
+	ids := slices.DeleteFunc(h.members.Servers(), func(id peer.ID) bool {
 		spoken, err := h.lib.Peerstore().SupportsProtocols(id, circuit.ProtoIDv2Hop)
 		return err != nil || len(spoken) == 0 || h.lib.Network().Connectedness(id) != network.Connected
 	})

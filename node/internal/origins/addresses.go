@@ -2,38 +2,13 @@ package origins
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/origin/fetch"
-	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
-	"github.com/feedring/feedring/node/internal/origins/moved"
 	"github.com/feedring/feedring/node/internal/storage"
 )
-
-const (
-	feedAddress = "address/" // where feeds are that were moved
-	maxFormer   = 16         // addresses that a feed had, of which entries may tell
-)
-
-// loadAddresses reads where feeds were moved to.
-func (o *Feeds) loadAddresses() error {
-	for record, err := range o.Store.ListPrefix(store.BucketFeed, feedAddress) {
-		if err != nil {
-			return err
-		}
-		var at moved.Address
-		if err := json.Unmarshal(record.Value, &at); err != nil {
-			return fmt.Errorf("stored address of a feed: %w", err)
-		}
-		o.addresses.Set(strings.TrimPrefix(record.Key, feedAddress), at)
-	}
-	return nil
-}
 
 // FirstAddress is the first address of one of this peer's feeds, by any that it has or
 // had.
@@ -126,31 +101,6 @@ func (o *Feeds) OtherAddress(url string) string {
 	return fetch.Upgrade(url)
 }
 
-// move keeps that a feed has another address from now on.
-func (o *Feeds) move(ctx context.Context, url, to string, provider feedring.Provider) error {
-	at, ok := o.addresses.Of(url)
-	if !ok {
-		at.Provider = provider
-	}
-	for _, old := range []string{at.Present, to} { // to counts anew
-		at.Former = slices.DeleteFunc(slices.Clone(at.Former), func(f string) bool { return f == old })
-	}
-	if at.Present != "" && at.Present != url && at.Present != to {
-		at.Former = append(at.Former, at.Present)
-		at.Former = at.Former[max(0, len(at.Former)-maxFormer):]
-	}
-	at.Present = to
-	value, err := json.Marshal(at)
-	if err != nil {
-		return err
-	}
-	if err := o.Store.Put(ctx, store.BucketFeed, feedAddress+url, value); err != nil {
-		return err
-	}
-	o.addresses.Set(url, at)
-	return nil
-}
-
 // askAnew has a feed fetched where it is now.
 func (o *Feeds) askAnew(url string) {
 	o.watcher.Remove(url)
@@ -188,7 +138,7 @@ func (o *Feeds) Move(ctx context.Context, from, to string, force bool) (st web.F
 	if f, ok = o.get(url); !ok {
 		return st, "", notOurs(from)
 	}
-	if err := o.move(ctx, url, to, f.spec().Provider); err != nil {
+	if err := o.addresses.Move(ctx, o.Store, url, to, f.spec().Provider); err != nil {
 		return st, "", storage.NotKept(from+" was not moved", err)
 	}
 	o.askAnew(url)

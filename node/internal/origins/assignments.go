@@ -3,6 +3,8 @@ package origins
 import (
 	"context"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,6 +58,12 @@ func (t *assignments) of(url string) assignment {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.now[url]
+}
+
+// SlotOf implements slots.Assignments.
+func (t *assignments) SlotOf(url string) (slot, slots int) {
+	a := t.of(url)
+	return a.Slot, a.Slots
 }
 
 // lock keeps everybody from watching by other turns until the end is called.
@@ -276,3 +284,15 @@ func (o *Feeds) Measure(m group.MeasureOrigin) {
 		o.Loop.Tell(m.Group, in)
 	})
 }
+
+// failing reports whether an origin does not answer this peer, and might answer
+// others: not one that asks for fewer requests, and not what is gone.
+func failing(st *fetch.State) bool {
+	if st.Failures == 0 || st.Held != "" || st.Gone {
+		return false
+	}
+	refused := slices.ContainsFunc([]string{"401 ", "403 ", "451 "}, func(status string) bool { return strings.HasPrefix(st.LastError, status) })
+	return refused || st.Failures >= failuresTold
+}
+
+const failuresTold = 3 // in a row, before another peer is to try

@@ -13,7 +13,7 @@ import (
 // start has those feeds watched that are public or read from a file, from what is
 // kept of each, and leaves hosts alone that asked for it.
 func (o *Feeds) start() {
-	o.backOffHosts()
+	o.backoffs().Restore(o.watcher)
 	o.startFew()
 }
 

@@ -70,7 +70,7 @@ func (o *Feeds) moveAll(ctx context.Context, specs []feedring.FeedSpec, moves ma
 		if said[i].Err != nil {
 			continue
 		}
-		switch err := o.move(ctx, specs[i].URL, to, specs[i].Provider); {
+		switch err := o.addresses.Move(ctx, o.Store, specs[i].URL, to, specs[i].Provider); {
 		case err != nil:
 			said[i].Err = storage.NotKept(to+" was not added", err)
 		case said[i].Known:

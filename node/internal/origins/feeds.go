@@ -30,6 +30,7 @@ import (
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/origins/latency"
 	"github.com/feedring/feedring/node/internal/origins/moved"
+	"github.com/feedring/feedring/node/internal/origins/slots"
 	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 )
@@ -188,7 +189,7 @@ func (o *Feeds) Begin(parts Parts) (err error) {
 	if o.Interval > 0 {
 		policy = watch.Fixed(o.Interval)
 	}
-	policy = inTurn{Policy: policy, assignments: o.assignments, exact: o.Interval > 0}
+	policy = slots.Policy{Policy: policy, Assignments: o.assignments, Exact: o.Interval > 0}
 	o.watcher, err = watch.New(watch.Config{
 		Client: o.files, Policy: policy, HostPolicy: o.hostPolicy(), Preparer: parts.Subscribers, Handler: o, Logger: o.Log,
 	})
@@ -210,7 +211,7 @@ func (o *Feeds) Run(ctx context.Context) {
 // load takes the feeds of the configuration and those added earlier. A feed of
 // the configuration wins.
 func (o *Feeds) load(configured []feedring.FeedSpec) error {
-	if err := o.loadAddresses(); err != nil {
+	if err := o.addresses.Load(o.Store); err != nil {
 		return err
 	}
 	for record, err := range o.Store.ListPrefix(store.BucketFeed, addedFeed) {
@@ -226,7 +227,7 @@ func (o *Feeds) load(configured []feedring.FeedSpec) error {
 	for _, given := range configured {
 		spec, moves := o.recognise(given)
 		if moves {
-			if err := o.move(context.Background(), spec.URL, given.URL, spec.Provider); err != nil {
+			if err := o.addresses.Move(context.Background(), o.Store, spec.URL, given.URL, spec.Provider); err != nil {
 				return err
 			}
 		}

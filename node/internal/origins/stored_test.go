@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/olddata"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/node/internal/origins/backoff"
 	"github.com/feedring/feedring/node/internal/origins/moved"
 )
 
@@ -18,11 +19,11 @@ func TestOldRecordsKeepEveryField(t *testing.T) {
 	for _, r := range olddata.Records(t, s, store.BucketFeed, offeredFeed, 2) {
 		olddata.SameJSON[offeredRow](t, r.Key, r.Value)
 	}
-	for _, r := range olddata.Records(t, s, store.BucketFeed, feedAddress, 1) {
+	for _, r := range olddata.Records(t, s, store.BucketFeed, moved.Prefix, 1) {
 		olddata.SameJSON[moved.Address](t, r.Key, r.Value)
 	}
-	for _, r := range olddata.Records(t, s, store.BucketFeed, heldHost, 2) {
-		olddata.SameJSON[hostBackoff](t, r.Key, r.Value)
+	for _, r := range olddata.Records(t, s, store.BucketFeed, backoff.Prefix, 2) {
+		olddata.SameJSON[backoff.Host](t, r.Key, r.Value)
 	}
 }
 
@@ -37,7 +38,7 @@ func TestStoredKeys(t *testing.T) {
 	}, at}); added != want {
 		t.Errorf("added: %+v", added)
 	}
-	if h := olddata.SameJSON[hostBackoff](t, "hold", []byte(`{"Until":"2026-01-02T03:04:05Z","Untold":true}`)); h != (hostBackoff{at, true}) {
+	if h := olddata.SameJSON[backoff.Host](t, "hold", []byte(`{"Until":"2026-01-02T03:04:05Z","Untold":true}`)); h != (backoff.Host{Until: at, OpenEnded: true}) {
 		t.Errorf("hold: %+v", h)
 	}
 }
