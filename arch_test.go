@@ -90,7 +90,7 @@ var arrows = map[string][]string{
 	"group/internal/leases":              {"."},
 	"group/internal/mesh":                {".", "group/internal/catalogue", "internal/gossip"},
 	"group/internal/placement":           {".", "internal/times", "group/internal/catalogue", "group/internal/leases"},
-	"group/internal/replication":         {".", "group/internal/catalogue", "group/internal/holdings"},
+	"group/internal/replication":         {".", "group/internal/catalogue", "group/internal/holdings", "internal/standing"},
 	"group/internal/catalogue":           {".", "group/internal/hash"},
 	"group/internal/message":             {".", "group/internal/catalogue", "group/internal/fetchassign"},
 	"group/internal/sitecheck":           {".", "group/internal/catalogue", "group/internal/hash", "internal/clone", "internal/times"},
@@ -197,7 +197,8 @@ var arrows = map[string][]string{
 	"node/internal/sealed":    {".", "internal/match", "internal/store", "internal/wire"},
 	"node/internal/transport": {".", "group", "ring", "internal/peer", "internal/refusals", "internal/standing", "internal/throttle", "internal/wire", "node/codec"},
 
-	"node/internal/replicate": {".", "group", "internal/store", "internal/wire", "internal/wire/polls", "node/internal/sealed", "proto/feedring/v1"},
+	"node/internal/quota":     {".", "internal/standing"},
+	"node/internal/replicate": {".", "group", "internal/refusals", "internal/store", "internal/wire", "internal/wire/polls", "node/internal/quota", "node/internal/sealed", "proto/feedring/v1"},
 	"node/internal/readers": {
 		".", "client", "group", "internal/duplicate", "internal/match", "internal/peer", "internal/store", "internal/web", "internal/wire",
 		"node/internal/readers/delivery", "node/internal/sealed", "node/internal/transport", "proto/feedring/v1",

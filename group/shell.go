@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/replication"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 // shell is the machine as its parts see it: what they know of the group, and what they do through it.
@@ -74,6 +75,8 @@ func (s shell) Announce(head feedring.Head, answer replication.Answer, forwarder
 		s.send(p, msg)
 	}
 }
+
+func (s shell) Quota(p feedring.PeerID) standing.Quota { return s.admitter.Quota(p) }
 
 func (s shell) Credit(from feedring.PeerID, entries int) {
 	if l := s.linked(); l != nil {

@@ -24,7 +24,7 @@ func recipe(t testing.TB, document, language string, which int) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", document))
 	must(t, err)
-	blocks := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindAllSubmatch(text, -1)
+	blocks := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllSubmatch(text, -1)
 	if len(blocks) <= which {
 		t.Fatalf("%s has %d blocks for %s", document, len(blocks), language)
 	}

@@ -108,7 +108,7 @@ func (n *Node) assemble() error {
 	}
 	copies, err := replicate.New(n.ctx, replicate.Config{
 		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Blocks: hides, Lists: n.personal, Credit: credit, Names: checks,
-		Tasks: &n.running, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(), Log: n.log,
+		Refused: &n.refused, Tasks: &n.running, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(), Log: n.log,
 	})
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ const (
 	Frame      Where = "frame"   // a message of another peer
 	Useless    Where = "useless" // statements that would have to be checked, of whom these brought no news
 	Block      Where = "block"   // what the owner of this peer blocks
+	Disk       Where = "disk"    // polls for entries, or parts of what they brought
 )
 
 // Reason says why.
@@ -46,6 +47,7 @@ var Known = []Count{
 	{Where: Stream, Reason: Share}, {Where: Stream, Reason: Full},
 	{Where: Frame, Reason: Malformed},
 	{Where: Useless, Reason: Share},
+	{Where: Disk, Reason: Share},
 	{Where: Block, Reason: Key}, {Where: Block, Reason: Prefix}, {Where: Block, Reason: Domain},
 }
 

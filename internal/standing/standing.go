@@ -64,6 +64,23 @@ func (s Class) Part(places int) int {
 // Each is how many of a table's places one peer of a class may hold.
 func (s Class) Each(places int) int { return s.Part(places) / 16 }
 
+// Quota is what one publisher may put on another peer's disk. The zero Quota bounds nothing.
+type Quota struct {
+	Bytes   int // a day
+	Entries int // an hour, of each feed, after a first burst
+}
+
+// Quota is that of a publisher of a class.
+func (s Class) Quota() Quota {
+	switch s {
+	case Vouched:
+		return Quota{500 << 20, 6000}
+	case Settled:
+		return Quota{50 << 20, 600}
+	}
+	return Quota{10 << 20, 60}
+}
+
 // Prefix is the network from which a peer connects: an IPv4 /24, an IPv6 /48, or the
 // relay that carries the connection. Peers of one machine or local network have none.
 type Prefix string

@@ -27,6 +27,8 @@ func adviceOn(where refusals.Where, reason refusals.Reason) string {
 	switch where {
 	case refusals.Block:
 		return "nothing: \"feedring block list\" shows what is blocked"
+	case refusals.Disk:
+		return "nothing: a publisher without standing here publishes more than is kept of it, and readers are sent to it; --log-level info names it"
 	case refusals.Useless, refusals.Frame:
 		return "nothing: the peer listens to such senders less; --log-level debug names them, and \"feedring block\" ends their connections"
 	case refusals.HTTP, refusals.Connection:

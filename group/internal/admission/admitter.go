@@ -218,6 +218,15 @@ func (a *Admitter) Met(r *catalogue.Row, prefix standing.Prefix) {
 // Prefix is the network from which a member connects; empty: it has none.
 func (a *Admitter) Prefix(p feedring.PeerID) standing.Prefix { return a.places[p].prefix }
 
+// Quota is what a publisher may put on this peer's disk. One without a prefix is of this machine or local network: it
+// and its owner are known.
+func (a *Admitter) Quota(p feedring.PeerID) standing.Quota {
+	if a.places[p].prefix == "" {
+		return standing.Quota{}
+	}
+	return a.standing(p).Quota()
+}
+
 // Resize takes a row of a member in place of another one, or reports that there is no room for it.
 func (a *Admitter) Resize(was, r *catalogue.Row) bool {
 	at := a.places[r.Peer]

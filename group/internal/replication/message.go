@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 // Output is one thing to do.
@@ -66,7 +67,8 @@ type (
 	// are left out, but for the newest where all are. Proof stores nothing: only
 	// Fetched.Known is wanted. Entries that are held and were seen before Gap
 	// (zero: Fresh) may be followed by a gap. If Answer is not empty, it is the
-	// answer, and is checked and stored as one: the peer is not polled.
+	// answer, and is checked and stored as one: the peer is not polled. What
+	// exceeds the publisher's Quota is not stored, and the fetch has failed.
 	Fetch struct {
 		Group feedring.GroupID
 		Feed  feedring.FeedRef
@@ -75,6 +77,7 @@ type (
 		Fresh time.Time
 		Gap   time.Time
 		Proof bool
+		Quota standing.Quota
 
 		Answer []byte
 	}

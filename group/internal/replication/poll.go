@@ -146,7 +146,7 @@ func (r *Replicator) Poll(ref feedring.FeedRef) {
 // fresh, since only other keepers have that.
 func (r *Replicator) Request(ref feedring.FeedRef, after feedring.Position, from feedring.PeerID) Fetch {
 	now := r.group.Now()
-	f := Fetch{Group: r.cfg.Group, Feed: ref, From: from, After: after, Fresh: now.Add(-r.cfg.Retention)}
+	f := Fetch{Group: r.cfg.Group, Feed: ref, From: from, After: after, Fresh: now.Add(-r.cfg.Retention), Quota: r.group.Quota(ref.Publisher)}
 	if r.cfg.keeper() {
 		f.Gap = now.Add(-r.cfg.Freshness)
 	}

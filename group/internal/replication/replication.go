@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/holdings"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 // Bounds of what is kept. What comes beyond them is refused, so that no peer can make another grow.
@@ -39,6 +40,8 @@ type Membership interface {
 	Neighbours() []feedring.PeerID
 	Large() bool
 	Manager() feedring.PeerID
+	// Quota is what a publisher may put on this peer's disk.
+	Quota(feedring.PeerID) standing.Quota
 	// Acknowledged says that another peer follows the term.
 	Acknowledged() bool
 

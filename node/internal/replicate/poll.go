@@ -40,6 +40,8 @@ func (r *Replicator) Fetch(o group.Fetch) {
 		var err error
 		if r.blocksFeed(o.Feed) {
 			err = errBlocked
+		} else if r.spent(o) {
+			err = errQuota
 		} else if len(o.Answer) > 0 {
 			got, err = r.take(o)
 		} else {
@@ -49,7 +51,7 @@ func (r *Replicator) Fetch(o group.Fetch) {
 			case <-r.ctx.Done():
 				return
 			}
-			if got, err = r.poll(o); err != nil && !errors.Is(err, errBlocked) && r.ctx.Err() == nil {
+			if got, err = r.poll(o); err != nil && !refused(err) && r.ctx.Err() == nil {
 				r.Host.Suspect(o.From)
 			}
 			if err == nil {
@@ -154,6 +156,9 @@ func (r *Replicator) accept(ctx context.Context, o group.Fetch, part *feedringv1
 		}
 		last, old = feedring.Head{Feed: o.Feed, Position: it.Position, Hash: it.Hash}, it.Seen.Before(o.Whole())
 		items = append(items, it)
+	}
+	if room := r.room(o, items); room < len(items) {
+		items, wrong = items[:room], errQuota
 	}
 	if len(items) > 0 {
 		if err := r.noteGap(o, began, items[0].Position, dropped, got); err != nil {

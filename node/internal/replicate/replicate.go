@@ -11,9 +11,11 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/internal/wire/polls"
+	"github.com/feedring/feedring/node/internal/quota"
 )
 
 // Machine decides what is polled and how long it is kept.
@@ -81,6 +83,7 @@ type Config struct {
 	Host      Host
 	Readers   Readers
 	Blocks    Blocks // nil: nothing is blocked
+	Refused   *refusals.Counts
 	Lists     Lists
 	Credit    Credit
 	Tasks     Tasks
@@ -99,11 +102,12 @@ type Replicator struct {
 	copies *copies         // nil: none are kept beyond freshness
 	prunes prunes
 	asked  asked // for what was damaged here
+	quotas *quota.Quotas
 }
 
 // New returns a Replicator, which ends with ctx.
 func New(ctx context.Context, cfg Config) (*Replicator, error) {
-	r := &Replicator{Config: cfg, ctx: ctx, places: make(chan struct{}, PollsAtOnce)}
+	r := &Replicator{Config: cfg, ctx: ctx, places: make(chan struct{}, PollsAtOnce), quotas: quota.New()}
 	var err error
 	if r.copies, err = openCopies(ctx, cfg); err != nil {
 		return nil, err

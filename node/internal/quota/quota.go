@@ -1,0 +1,111 @@
+// Package quota bounds what strangers' publications take of this peer's disk: the bytes of
+// each publisher a day, and the entries of each feed an hour.
+package quota
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/standing"
+)
+
+const (
+	day = 24 * time.Hour
+	// firstEntries of a feed are bounded by their bytes alone: so many may be its history.
+	firstEntries = 5000
+	// aside is what an entry takes beside its sealed bytes: its row, and its words in the index.
+	aside = 300
+	// sweepAt is how many accounts there are when those of which nothing is used are forgotten.
+	sweepAt = 1024
+)
+
+// account is how much of a bound is used. What was used comes back evenly.
+type account struct {
+	used float64
+	at   time.Time
+}
+
+// left returns how much of most may be used at a time; all of it comes back within a while.
+func (a *account) left(most int, within time.Duration, now time.Time) float64 {
+	if passed := now.Sub(a.at); passed > 0 {
+		a.used = max(0, a.used-float64(most)*passed.Seconds()/within.Seconds())
+		a.at = now
+	}
+	return float64(most) - a.used
+}
+
+// Quotas are the accounts of all publishers. They are in memory: a restart empties them. All
+// methods may be called concurrently. Use New.
+type Quotas struct {
+	mu      sync.Mutex
+	bytes   map[feedring.PeerID]*account
+	entries map[feedring.FeedRef]*account
+	sweepAt int
+}
+
+// New returns accounts of which nothing is used.
+func New() *Quotas {
+	return &Quotas{bytes: map[feedring.PeerID]*account{}, entries: map[feedring.FeedRef]*account{}, sweepAt: sweepAt}
+}
+
+// Take charges entries of a feed, each by its size in bytes, and returns how many of them
+// may be stored: the first ones, until a bound is reached.
+func (q *Quotas) Take(ref feedring.FeedRef, of standing.Quota, sizes []int, now time.Time) int {
+	if of == (standing.Quota{}) {
+		return len(sizes)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	bytes, entries := q.accounts(ref, now)
+	for i, size := range sizes {
+		size += aside
+		if bytes.left(of.Bytes, day, now) < float64(size) || entries.left(firstEntries, refill(of), now) < 1 {
+			return i
+		}
+		bytes.used += float64(size)
+		entries.used++
+	}
+	return len(sizes)
+}
+
+// Spent reports whether a feed is better left alone: so little is left that most of what
+// other peers would send could not be stored.
+func (q *Quotas) Spent(ref feedring.FeedRef, of standing.Quota, now time.Time) bool {
+	if of == (standing.Quota{}) {
+		return false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	bytes, entries := q.accounts(ref, now)
+	return bytes.left(of.Bytes, day, now) < float64(of.Bytes)/24 || entries.left(firstEntries, refill(of), now) < max(1, float64(of.Entries)/60)
+}
+
+// refill is the time in which the entries of a feed come back.
+func refill(of standing.Quota) time.Duration {
+	return firstEntries * time.Hour / time.Duration(of.Entries)
+}
+
+func (q *Quotas) accounts(ref feedring.FeedRef, now time.Time) (bytes, entries *account) {
+	if len(q.bytes)+len(q.entries) >= q.sweepAt {
+		q.sweep(now)
+	}
+	if bytes = q.bytes[ref.Publisher]; bytes == nil {
+		bytes = &account{at: now}
+		q.bytes[ref.Publisher] = bytes
+	}
+	if entries = q.entries[ref]; entries == nil {
+		entries = &account{at: now}
+		q.entries[ref] = entries
+	}
+	return bytes, entries
+}
+
+// sweep forgets accounts that nobody used for as long as the slowest takes to come back.
+func (q *Quotas) sweep(now time.Time) {
+	const slowest = firstEntries * time.Hour / 60
+	maps.DeleteFunc(q.bytes, func(_ feedring.PeerID, a *account) bool { return a.used == 0 || now.Sub(a.at) >= day })
+	maps.DeleteFunc(q.entries, func(_ feedring.FeedRef, a *account) bool { return a.used == 0 || now.Sub(a.at) >= slowest })
+	q.sweepAt = max(sweepAt, 2*(len(q.bytes)+len(q.entries)))
+}

@@ -1,0 +1,108 @@
+package quota
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/standing"
+)
+
+var begin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func feedOf(publisher string, n int) feedring.FeedRef {
+	return feedring.FeedRef{URL: fmt.Sprintf("https://%s.example/%d", publisher, n), Publisher: feedring.PeerID(publisher)}
+}
+
+// stored is how many of count entries of a size a feed has stored.
+func stored(q *Quotas, ref feedring.FeedRef, of standing.Quota, size, count int, now time.Time) int {
+	return q.Take(ref, of, slices.Repeat([]int{size}, count), now)
+}
+
+// TestBytesOfAPublisher: all feeds of a publisher share its bytes, which come back in a day,
+// and others have their own.
+func TestBytesOfAPublisher(t *testing.T) {
+	q, of, entry := New(), standing.New.Quota(), 100<<10
+	most := of.Bytes / (entry + aside)
+	got := 0
+	for n := range 4 {
+		got += stored(q, feedOf("a", n), of, entry, most/2, begin)
+	}
+	if got != most {
+		t.Errorf("%d entries are stored, want %d", got, most)
+	}
+	if !q.Spent(feedOf("a", 9), of, begin) || q.Spent(feedOf("b", 9), of, begin) {
+		t.Error("its other feeds are spent too, and nobody else's")
+	}
+	if got := stored(q, feedOf("b", 0), of, entry, 2*most, begin); got != most {
+		t.Errorf("another publisher has %d, want %d", got, most)
+	}
+	if got := stored(q, feedOf("a", 0), of, entry, most, begin.Add(day/2)); got < most/2-1 || got > most/2+1 {
+		t.Errorf("after half a day it has %d, want half of %d", got, most)
+	}
+	if q.Spent(feedOf("a", 0), of, begin.Add(2*day)) {
+		t.Error("it is spent after two quiet days")
+	}
+}
+
+// TestEntriesOfAFeed: after a first burst a feed has so many entries an hour as the standing
+// of its publisher says.
+func TestEntriesOfAFeed(t *testing.T) {
+	for _, of := range []standing.Quota{standing.New.Quota(), standing.Settled.Quota(), standing.Vouched.Quota()} {
+		q := New()
+		if got := stored(q, feedOf("a", 0), of, 100, firstEntries+10, begin); got != firstEntries {
+			t.Errorf("%+v: %d at first, want %d", of, got, firstEntries)
+		}
+		if got := stored(q, feedOf("a", 1), of, 100, 10, begin); got != 10 {
+			t.Errorf("%+v: another feed has %d", of, got)
+		}
+		if got, want := stored(q, feedOf("a", 0), of, 100, 10_000, begin.Add(time.Hour)), min(of.Entries, firstEntries); got < want-1 || got > want {
+			t.Errorf("%+v: %d after an hour, want %d", of, got, want)
+		}
+	}
+}
+
+// TestHigherStanding: who is vouched for meanwhile has the higher quota at once, less what it
+// used.
+func TestHigherStanding(t *testing.T) {
+	q, entry := New(), 100<<10
+	first := stored(q, feedOf("a", 0), standing.New.Quota(), entry, 1000, begin)
+	got := first + stored(q, feedOf("a", 0), standing.Settled.Quota(), entry, 1000, begin)
+	if want := standing.Settled.Quota().Bytes / (entry + aside); got != want {
+		t.Errorf("%d entries, want %d", got, want)
+	}
+}
+
+// TestNoQuota: a publisher without a prefix is not bounded, and no account is kept of it.
+func TestNoQuota(t *testing.T) {
+	q := New()
+	if got := stored(q, feedOf("a", 0), standing.Quota{}, 1<<20, 100_000, begin); got != 100_000 || q.Spent(feedOf("a", 0), standing.Quota{}, begin) {
+		t.Errorf("%d entries are stored", got)
+	}
+	if len(q.bytes)+len(q.entries) != 0 {
+		t.Error("an account is kept")
+	}
+}
+
+// TestAccountsAreForgotten: accounts that nobody uses do not stay.
+func TestAccountsAreForgotten(t *testing.T) {
+	q, of := New(), standing.New.Quota()
+	now := begin
+	for n := range 20_000 {
+		now = now.Add(time.Minute)
+		stored(q, feedOf(fmt.Sprint(n), 0), of, 100, 1, now)
+	}
+	if n := len(q.bytes) + len(q.entries); n > 16_000 {
+		t.Errorf("%d accounts are kept", n)
+	}
+	spent := feedOf("spent", 0)
+	stored(q, spent, of, 100<<10, 1000, now)
+	for n := range 20_000 {
+		stored(q, feedOf(fmt.Sprint("again", n), 0), of, 100, 1, now)
+	}
+	if !q.Spent(spent, of, now) {
+		t.Error("an account that is used up was forgotten")
+	}
+}

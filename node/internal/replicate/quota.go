@@ -1,0 +1,40 @@
+package replicate
+
+import (
+	"errors"
+	"time"
+
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/refusals"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// errQuota fails a poll of a publisher that has used its quota. To the machine the entries are, for a while, some that
+// nobody gives.
+var errQuota = errors.New("its publisher has used its part of this peer's disk")
+
+// refused reports whether a poll failed because of what this peer wants, and not for anybody's fault.
+func refused(err error) bool { return errors.Is(err, errBlocked) || errors.Is(err, errQuota) }
+
+// spent reports whether a fetch would bring nothing that may be stored.
+func (r *Replicator) spent(o group.Fetch) bool {
+	spent := !o.Proof && r.quotas.Spent(o.Feed, o.Quota, time.Now())
+	if spent {
+		r.Refused.Add(refusals.Disk, refusals.Share)
+	}
+	return spent
+}
+
+// room is how many of some new entries may be stored.
+func (r *Replicator) room(o group.Fetch, items []store.Item) int {
+	sizes := make([]int, len(items))
+	for i := range items {
+		sizes[i] = len(items[i].Payload) + len(items[i].Signature)
+	}
+	room := r.quotas.Take(o.Feed, o.Quota, sizes, time.Now())
+	if room < len(items) {
+		r.Refused.Add(refusals.Disk, refusals.Share)
+		r.Log.Info("a publisher has used its part of this peer's disk for now", "feed", o.Feed.URL, "publisher", o.Feed.Publisher.Short())
+	}
+	return room
+}

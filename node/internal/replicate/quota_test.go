@@ -1,0 +1,57 @@
+package replicate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/refusals"
+	"github.com/feedring/feedring/internal/standing"
+)
+
+// TestPublisherBeyondItsQuota: of a publisher that has used its quota the first entries are kept,
+// and no peer is polled for more until some of the quota is back. Nobody is suspected for it.
+func TestPublisherBeyondItsQuota(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 200)...)
+	told := make(chan group.Input, 1)
+	p.peer.Machine = &machine{told: told}
+	p.peer.Refused = new(refusals.Counts)
+	suspects := &suspecting{pollers: p}
+	p.peer.Host = suspects
+	fetch := func(of standing.Quota) group.Fetched {
+		t.Helper()
+		p.peer.Fetch(group.Fetch{
+			Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, After: p.store.LogHead(p.ref).Position, Fresh: time.Now().Add(-time.Hour), Quota: of,
+		})
+		return (<-told).(group.Fetched)
+	}
+	small := standing.Quota{Bytes: 50_000, Entries: 60}
+	got := fetch(small)
+	held := p.store.LogHead(p.ref).Position.Sequence
+	if !got.Failed || got.Head.Position.Sequence != held || held < 20 || held > 150 {
+		t.Fatalf("%d of 200 entries are held: %+v", held, got)
+	}
+	opened := p.opened.Load()
+	if got := fetch(small); !got.Failed || p.opened.Load() != opened || p.store.LogHead(p.ref).Position.Sequence != held {
+		t.Errorf("beyond the quota: %+v, %d streams more", got, p.opened.Load()-opened)
+	}
+	if suspects.named {
+		t.Error("somebody is suspected")
+	}
+	if all := p.peer.Refused.All(); len(all) != 1 || all[0].Where != refusals.Disk || all[0].Times != 2 {
+		t.Errorf("counted: %+v", all)
+	}
+	if got := fetch(standing.Quota{}); got.Failed || p.store.LogHead(p.ref).Position.Sequence != 200 {
+		t.Errorf("without a quota: %+v", got)
+	}
+}
+
+// suspecting notes whether anybody is suspected.
+type suspecting struct {
+	*pollers
+	named bool
+}
+
+func (s *suspecting) Suspect(feedring.PeerID) { s.named = true }
