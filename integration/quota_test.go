@@ -16,10 +16,13 @@ func TestStrangerFillsDisks(t *testing.T) {
 	o := newOrigin(t)
 	n := newNetwork(t, "1s", "--private-peers", "new")
 	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
-	args := []string{}
+	args, first := []string{}, newFeed("flood0", 0)
 	text := strings.Repeat("ten bytes ", size/10)
 	for i := range feeds {
-		f := newFeed(fmt.Sprintf("flood%d", i), 0)
+		f := first
+		if i > 0 {
+			f = newFeed(fmt.Sprintf("flood%d", i), 0)
+		}
 		f.whole = true
 		for k := range stories {
 			f.add(fmt.Sprintf("flood%d story%d", i, k), text, time.Now().Add(-time.Duration(stories-k)*time.Second))
@@ -37,11 +40,22 @@ func TestStrangerFillsDisks(t *testing.T) {
 	if most := (10<<20)/size + 6; got > most || got < 100 {
 		t.Errorf("%d entries are kept, want at most %d", got, most)
 	}
+	first.add("flood0 late", text, time.Time{}) // of a feed of which they hold the beginning
 	for i := range feeds {
-		word := fmt.Sprintf("flood%d", i)
-		until(t, 30*time.Second, "what only the stranger keeps", func() bool {
-			return len(n.query(q, "--theme", "news", word, "story339").entries()) == 1
-		})
+		words := []string{fmt.Sprintf("flood%d", i), fmt.Sprintf("story%d", stories-1)}
+		if i == 0 {
+			words[1] = "late"
+		}
+		for _, asked := range []*peer{p, q} {
+			until(t, 30*time.Second, "what only the stranger keeps", func() bool {
+				return len(n.query(asked, append([]string{"--theme", "news"}, words...)...).entries()) == 1
+			})
+		}
+	}
+	for range 5 {
+		if r := n.query(q, "--theme", "news", "flood0", "late"); len(r.entries()) != 1 {
+			t.Errorf("asked again: %v", r)
+		}
 	}
 }
 
