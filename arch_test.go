@@ -223,6 +223,7 @@ var arrows = map[string][]string{
 		".", "internal/host", "internal/origin/discover", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/watch", "internal/peer", "internal/vouch", "internal/web",
 		"node/internal/contacts",
 	},
+	"node/internal/offers":  {"internal/peer"},
 	"node/internal/publish": {".", "group", "internal/duplicate", "internal/host", "internal/peer", "internal/readerfeeds/render", "internal/store", "internal/web", "internal/wire", "internal/wire/polls", "node/internal/sealed", "node/internal/storage", "node/internal/tasks", "proto/feedring/v1"},
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},

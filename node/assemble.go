@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring/node/internal/blocking"
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/identity"
+	"github.com/feedring/feedring/node/internal/offers"
 	"github.com/feedring/feedring/node/internal/optouts"
 	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/origins/latency"
@@ -35,114 +36,161 @@ const connsAtHost = 4
 
 // assemble builds the machine, the rooms and the effects.
 func (n *Node) assemble() error {
-	var err error
-	distances := latency.New()
-	n.outside, err = safehttp.New(safehttp.Config{
-		AllowPrivate: n.cfg.AllowPrivateFeeds, UserAgent: fetch.UserAgent(Version, n.cfg.PublicURL, 0),
-		Observer:        distances,
+	a := &assembly{Node: n, credit: new(transport.Credit), contact: transport.NewContact(n.started)}
+	if err := a.feeds(); err != nil {
+		return err
+	}
+	a.network()
+	if err := a.entries(); err != nil {
+		return err
+	}
+	if err := a.beginFeeds(); err != nil {
+		return err
+	}
+	a.makeEffects()
+	return n.newMachine()
+}
+
+// assembly is a peer while it is put together, with the rooms that only others hold.
+type assembly struct {
+	*Node
+	distances *latency.Table
+	hides     hidden
+	searcher  blocking.Searcher
+	broker    *delivery.Broker
+	previews  *fetch.Previews
+	contact   *transport.Contact
+	credit    *transport.Credit
+	sites     *vouch.Memory
+	checks    *sitecheck.Checker
+	copies    *replicate.Replicator
+	publisher *publish.Publisher
+}
+
+// feeds makes what this peer fetches, and what pollers of its feeds are given.
+func (a *assembly) feeds() (err error) {
+	a.distances = latency.New()
+	a.outside, err = safehttp.New(safehttp.Config{
+		AllowPrivate: a.cfg.AllowPrivateFeeds, UserAgent: fetch.UserAgent(Version, a.cfg.PublicURL, 0),
+		Observer:        a.distances,
 		MaxConnsPerHost: connsAtHost, // who asks bounds what is under way
 	})
 	if err != nil {
 		return err
 	}
-	if err := n.openOwnFeeds(); err != nil {
+	if err := a.openOwnFeeds(); err != nil {
 		return err
 	}
-	n.loop.states = newPersister(n.store, n.loop, n.log)
-	hides := hidden{n.blocks, n.optOuts}
-	searcher := blocking.NewSearcher(n.history, hides)
-	broker := delivery.New(n.ID(), n.store, searcher)
-	broker.Hide(hides)
-	n.blocks.Begin(n.ID(), n.loop, n.host, n.front)
-	standInEntries := broker.Subscribe()
-	n.offers = newOffers(n.ctx, n, n.loop, &n.running)
-	if n.origins, err = origins.Load(n.ctx, origins.Config{
-		Self: n.ID(), Store: n.store, Storage: n.writing, Cache: n.own, Loop: n.loop, Offers: n.offers,
-		Identity: n.identity, StandIns: standInEntries, OptOuts: n.optOuts, Tasks: &n.running, Log: n.log, Share: n.cfg.Share,
-		AllowPrivate: n.cfg.AllowPrivateFeeds, Interval: n.cfg.Interval, Policy: n.cfg.Policy, Budget: n.cfg.Budget,
-	}, n.cfg.Feeds); err != nil {
+	a.loop.states = newPersister(a.store, a.loop, a.log)
+	a.hides = hidden{a.blocks, a.optOuts}
+	a.searcher = blocking.NewSearcher(a.history, a.hides)
+	a.broker = delivery.New(a.ID(), a.store, a.searcher)
+	a.broker.Hide(a.hides)
+	a.blocks.Begin(a.ID(), a.loop, a.host, a.front)
+	standInEntries := a.broker.Subscribe()
+	a.offers = offers.New(a.ctx, offered{a.Node}, a.loop, &a.running)
+	if a.origins, err = origins.Load(a.ctx, origins.Config{
+		Self: a.ID(), Store: a.store, Storage: a.writing, Cache: a.own, Loop: a.loop, Offers: a.offers,
+		Identity: a.identity, StandIns: standInEntries, OptOuts: a.optOuts, Tasks: &a.running, Log: a.log, Share: a.cfg.Share,
+		AllowPrivate: a.cfg.AllowPrivateFeeds, Interval: a.cfg.Interval, Policy: a.cfg.Policy, Budget: a.cfg.Budget,
+	}, a.cfg.Feeds); err != nil {
 		return err
 	}
-	n.websub = websub.New(websub.Config{
-		Self: n.ID(), Version: Version, PublicURL: n.cfg.PublicURL, AllowPrivate: n.cfg.AllowPrivateFeeds, Blocks: n.blocks,
-		Store: n.store, Cache: n.own, Front: n.front, Log: n.log,
+	a.websub = websub.New(websub.Config{
+		Self: a.ID(), Version: Version, PublicURL: a.cfg.PublicURL, AllowPrivate: a.cfg.AllowPrivateFeeds, Blocks: a.blocks,
+		Store: a.store, Cache: a.own, Front: a.front, Log: a.log,
 	})
-	previews := fetch.NewPreviews(n.outside, n.websub)
-	n.Finder = preview.New(preview.Config{
-		Self: n.ID(), Feeds: n.origins, OptOuts: n.optOuts, Previews: previews, Views: n.loop, Joins: n.joins, Host: n.host,
+	a.previews = fetch.NewPreviews(a.outside, a.websub)
+	a.Finder = preview.New(preview.Config{
+		Self: a.ID(), Feeds: a.origins, OptOuts: a.optOuts, Previews: a.previews, Views: a.loop, Joins: a.joins, Host: a.host,
 	})
-	n.standIns = standin.New(standin.Config{
-		Self: n.ID(), Feeds: n.origins, Store: n.store, Cache: n.own, Entries: standInEntries, Subscribers: n.websub, Log: n.log,
+	a.standIns = standin.New(standin.Config{
+		Self: a.ID(), Feeds: a.origins, Store: a.store, Cache: a.own, Entries: standInEntries, Subscribers: a.websub, Log: a.log,
 	})
-	n.writing.Notify(n.origins)
-	n.links = transport.NewLinks(n.ctx, n.host, n.sealer, n.cfg.Refresh, &n.running, n.log)
-	n.verifier = n.newVerifier()
-	contact := transport.NewContact(n.started)
-	credit := new(transport.Credit)
-	n.server = transport.NewServer(n.ctx, transport.ServerConfig{
-		Listener: n.host, Prefixes: n.host, Machine: n.loop, Verifier: n.verifier, Views: n.loop, Credit: credit, Contact: contact, Tasks: &n.running,
-		Counts: &n.refused, Blocks: n.blocks, Log: n.log,
+	a.writing.Notify(a.origins)
+	return nil
+}
+
+// network makes what speaks with other peers and asks sites.
+func (a *assembly) network() {
+	a.links = transport.NewLinks(a.ctx, a.host, a.sealer, a.cfg.Refresh, &a.running, a.log)
+	a.verifier = a.newVerifier()
+	a.server = transport.NewServer(a.ctx, transport.ServerConfig{
+		Listener: a.host, Prefixes: a.host, Machine: a.loop, Verifier: a.verifier, Views: a.loop, Credit: a.credit, Contact: a.contact, Tasks: &a.running,
+		Counts: &a.refused, Blocks: a.blocks, Log: a.log,
 	})
-	directory := contacts.NewDirectory(n.ctx, n.host, n.loop, &n.running, n.log)
-	sites := vouch.NewMemory(n.checker(), n.cfg.Refresh)
-	sites.Listen(n.optOuts)
-	checks := sitecheck.New(n.ctx, sitecheck.Config{
-		Self: n.ID(), Sites: sites, Feeds: n.origins, Fetcher: fetch.NewFetcher(n.outside, n.websub), Blocks: n.blocks, Loop: n.loop, Tasks: &n.running, Log: n.log,
+	a.sites = vouch.NewMemory(a.checker(), a.cfg.Refresh)
+	a.sites.Listen(a.optOuts)
+	a.checks = sitecheck.New(a.ctx, sitecheck.Config{
+		Self: a.ID(), Sites: a.sites, Feeds: a.origins, Fetcher: fetch.NewFetcher(a.outside, a.websub), Blocks: a.blocks, Loop: a.loop, Tasks: &a.running, Log: a.log,
 	})
-	n.readers = readers.New(n.ctx, readers.Config{
-		Self: n.ID(), Network: n.cfg.Network, Verifier: n.verifier, Store: n.store, History: searcher, Blocks: hides, Delivery: broker, Machine: n.loop, Sealer: n.sealer,
-		Host: n.host, Loopback: n.server, Private: n.origins, Sites: checks, Tasks: &n.running, Log: n.log,
+}
+
+// entries makes what serves readers, and what keeps and publishes entries.
+func (a *assembly) entries() (err error) {
+	a.readers = readers.New(a.ctx, readers.Config{
+		Self: a.ID(), Network: a.cfg.Network, Verifier: a.verifier, Store: a.store, History: a.searcher, Blocks: a.hides, Delivery: a.broker, Machine: a.loop, Sealer: a.sealer,
+		Host: a.host, Loopback: a.server, Private: a.origins, Sites: a.checks, Tasks: &a.running, Log: a.log,
 	})
-	n.Admin = admin.New(n.ctx, admin.Config{
-		Version: Version, Network: n.cfg.Network, HTTP: n.front.Address(), Started: n.started, Read: n.cfg.Read,
-		Refresh: n.cfg.Refresh, Interval: n.cfg.Interval,
-		Loop: n.loop, Feeds: n.origins, Identity: n.identity, Storage: n.writing, Host: n.host, Store: n.store,
-		History: n.history, Links: n.links, Server: n.server, Contact: contact, Joins: n.joins, Cache: n.own, Sites: sites, Refused: &n.refused, Blocks: n.blocks, Log: n.log,
-		Members: n.members,
+	a.Admin = admin.New(a.ctx, admin.Config{
+		Version: Version, Network: a.cfg.Network, HTTP: a.front.Address(), Started: a.started, Read: a.cfg.Read,
+		Refresh: a.cfg.Refresh, Interval: a.cfg.Interval,
+		Loop: a.loop, Feeds: a.origins, Identity: a.identity, Storage: a.writing, Host: a.host, Store: a.store,
+		History: a.history, Links: a.links, Server: a.server, Contact: a.contact, Joins: a.joins, Cache: a.own, Sites: a.sites, Refused: &a.refused, Blocks: a.blocks, Log: a.log,
+		Members: a.members,
 	})
-	n.personal, err = personalfeeds.Open(personalfeeds.Config{
-		Self: n.ID(), Store: n.store, Readers: n.readers, Blocks: hides, Views: n.loop, Sites: n, Copies: checks, Origins: n.origins, Hub: n.websub, Log: n.log,
+	a.personal, err = personalfeeds.Open(personalfeeds.Config{
+		Self: a.ID(), Store: a.store, Readers: a.readers, Blocks: a.hides, Views: a.loop, Sites: a.Node, Copies: a.checks, Origins: a.origins, Hub: a.websub, Log: a.log,
 	})
 	if err != nil {
 		return err
 	}
-	copies, err := replicate.New(n.ctx, replicate.Config{
-		Self: n.ID(), Store: n.store, Verifier: n.verifier, Machine: n.loop, Host: n.host, Readers: broker, Blocks: hides, Lists: n.personal, Credit: credit, Names: checks,
-		Refused: &n.refused, Tasks: &n.running, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(), Log: n.log,
+	a.copies, err = replicate.New(a.ctx, replicate.Config{
+		Self: a.ID(), Store: a.store, Verifier: a.verifier, Machine: a.loop, Host: a.host, Readers: a.broker, Blocks: a.hides, Lists: a.personal, Credit: a.credit, Names: a.checks,
+		Refused: &a.refused, Tasks: &a.running, Freshness: a.cfg.Freshness, Keep: a.cfg.keeps(), Log: a.log,
 	})
 	if err != nil {
 		return err
 	}
-	publisher := publish.New(publish.Config{
-		Self: n.ID(), Store: n.store, Sealer: n.sealer, Share: n.cfg.Share, Loop: n.loop, Readers: broker, Answers: copies,
-		Tasks: &n.running, Identity: n.identity, Mirrors: n.origins, Names: checks,
+	a.publisher = publish.New(publish.Config{
+		Self: a.ID(), Store: a.store, Sealer: a.sealer, Share: a.cfg.Share, Loop: a.loop, Readers: a.broker, Answers: a.copies,
+		Tasks: &a.running, Identity: a.identity, Mirrors: a.origins, Names: a.checks,
 	})
-	n.retractor = &publish.Retractor{
-		Publisher: publisher, Feeds: n.origins, Views: n.loop, Joins: n.joins, Host: n.host, Verifier: n.verifier,
+	a.retractor = &publish.Retractor{
+		Publisher: a.publisher, Feeds: a.origins, Views: a.loop, Joins: a.joins, Host: a.host, Verifier: a.verifier,
 	}
-	if err := n.websub.Begin(n.ctx, websub.Parts{Client: n.outside, Origins: n.origins, Personal: n.personal, Views: n.loop}); err != nil {
+	return nil
+}
+
+// beginFeeds gives rooms that were made early those that were made after them.
+func (a *assembly) beginFeeds() error {
+	if err := a.websub.Begin(a.ctx, websub.Parts{Client: a.outside, Origins: a.origins, Personal: a.personal, Views: a.loop}); err != nil {
 		return err
 	}
-	if err := n.origins.Begin(origins.Parts{
-		Client: n.outside, Previews: previews, Finder: n.Finder, Latency: distances, Sites: sites, Publisher: publisher, Subscribers: n.websub, Personal: n.personal,
+	if err := a.origins.Begin(origins.Parts{
+		Client: a.outside, Previews: a.previews, Finder: a.Finder, Latency: a.distances, Sites: a.sites, Publisher: a.publisher, Subscribers: a.websub, Personal: a.personal,
 	}); err != nil {
 		return err
 	}
-	n.optOuts.Begin(optouts.Parts{
-		Self: n.ID(), Network: n.cfg.Network, Sites: sites, Feeds: n.origins, Reader: fetch.NewFetcher(n.outside, n.websub),
-		Copies: copies, Lists: n.personal, Views: n.loop,
+	a.optOuts.Begin(optouts.Parts{
+		Self: a.ID(), Network: a.cfg.Network, Sites: a.sites, Feeds: a.origins, Reader: fetch.NewFetcher(a.outside, a.websub),
+		Copies: a.copies, Lists: a.personal, Views: a.loop,
 	})
-	n.identity.Begin(identity.Parts{
-		Self: n.ID(), Read: n.cfg.Read, LAN: n.cfg.LAN, Store: n.store, Host: n.host, Sealer: n.sealer, Verifier: n.verifier,
-		Loop: n.loop, Feeds: n.origins, Offers: n.offers, Joins: n.joins, Refusals: n.server, Events: identityEvents{n.events},
-		Tasks: &n.running, Log: n.log,
+	a.identity.Begin(identity.Parts{
+		Self: a.ID(), Read: a.cfg.Read, LAN: a.cfg.LAN, Store: a.store, Host: a.host, Sealer: a.sealer, Verifier: a.verifier,
+		Loop: a.loop, Feeds: a.origins, Offers: a.offers, Joins: a.joins, Refusals: a.server, Events: identityEvents{a.events},
+		Tasks: &a.running, Log: a.log,
 	})
-	n.effects = &effects{
-		log: n.log, loop: n.loop, events: n.events, departed: make(chan struct{}), host: n.host, links: n.links, credit: credit,
-		directory: directory, checks: checks, persister: n.loop.states, readers: n.readers, publisher: publisher,
-		copies: copies, origins: n.origins, identity: n.identity,
+	return nil
+}
+
+// makeEffects makes what does as the machine says.
+func (a *assembly) makeEffects() {
+	a.effects = &effects{
+		log: a.log, loop: a.loop, events: a.events, departed: make(chan struct{}), host: a.host, links: a.links, credit: a.credit,
+		directory: contacts.NewDirectory(a.ctx, a.host, a.loop, &a.running, a.log), checks: a.checks, persister: a.loop.states, readers: a.readers, publisher: a.publisher,
+		copies: a.copies, origins: a.origins, identity: a.identity,
 	}
-	return n.newMachine()
 }
 
 func (n *Node) newMachine() error {

@@ -23,6 +23,7 @@ import (
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/front"
 	"github.com/feedring/feedring/node/internal/identity"
+	"github.com/feedring/feedring/node/internal/offers"
 	"github.com/feedring/feedring/node/internal/optouts"
 	"github.com/feedring/feedring/node/internal/origins"
 	"github.com/feedring/feedring/node/internal/origins/standin"
@@ -53,7 +54,7 @@ type Node struct {
 	readers   *readers.Server
 	origins   *origins.Feeds
 	standIns  *standin.Writer
-	offers    *offers
+	offers    *offers.Offers
 	front     *front.Front
 	outside   *safehttp.Client // everything fetched from the web
 	own       *cache.Cache     // this peer's own feeds, for pollers

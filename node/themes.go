@@ -64,7 +64,10 @@ func (n *Node) startingState() (peer.State, error) {
 }
 
 // offered is all that this peer publishes and reads.
-func (n *Node) offered() peer.Offer {
+type offered struct{ *Node }
+
+// Offered implements offers.Source.
+func (n offered) Offered() peer.Offer {
 	feeds := n.origins.Offered()
 	for theme := range feeds {
 		n.loop.states.themes.add(theme)

@@ -1,4 +1,4 @@
-package node
+package offers
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/peer"
 )
+
+const testTheme feedring.Theme = "news"
 
 // catalogue is a machine's side of offers: it counts what changed by now, and keeps
 // what was told of it.
@@ -26,7 +28,7 @@ func (c *catalogue) change() {
 	c.changes++
 }
 
-func (c *catalogue) offered() peer.Offer {
+func (c *catalogue) Offered() peer.Offer {
 	c.mu.Lock()
 	feeds, slow := make([]feedring.Feed, c.changes), c.slow
 	c.slow = 0 // the first only
@@ -44,8 +46,8 @@ func (c *catalogue) Post(in peer.Input) bool {
 
 func (c *catalogue) Run(f func()) bool { go f(); return true }
 
-func offersOf(ctx context.Context, c *catalogue) *offers {
-	return newOffers(ctx, c, c, c)
+func offersOf(ctx context.Context, c *catalogue) *Offers {
+	return New(ctx, c, c, c)
 }
 
 // TestTheNewestOfferComesLast: a feed is added while an offer without it is on its way
@@ -85,7 +87,7 @@ func TestTitlesOfManyFeedsAreFewOffers(t *testing.T) {
 			}
 			time.Sleep(2 * time.Millisecond)
 		}
-		time.Sleep(offerEvery)
+		time.Sleep(every)
 		synctest.Wait()
 		if len(c.told) > 12 || c.told[len(c.told)-1] != feeds {
 			t.Errorf("%d offers, of %v feeds", len(c.told), c.told)
