@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/feedring/feedring/internal/hostkind"
 	"github.com/feedring/feedring/internal/throttle"
 )
 
@@ -75,7 +76,7 @@ func (b *Budget) request(now time.Time, host, by string) time.Duration {
 		host = name
 	}
 	host = strings.ToLower(strings.Trim(host, "[]."))
-	if addr, err := netip.ParseAddr(host); err == nil && isLocal(addr) || host == "localhost" {
+	if hostkind.Of(host) == hostkind.PrivateAddress { // a private name is looked up first
 		return spend(now, draw{b.local, theOnlyName})
 	}
 	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
@@ -87,14 +88,10 @@ func (b *Budget) request(now time.Time, host, by string) time.Duration {
 
 // connection draws on the account of an address: names without number may lead to one.
 func (b *Budget) connection(now time.Time, addr netip.Addr) time.Duration {
-	if addr = addr.Unmap(); isLocal(addr) {
+	if addr = addr.Unmap(); hostkind.IsPrivate(addr) {
 		return 0 // the request to it was counted
 	}
 	return spend(now, draw{b.addrs, addr.String()})
-}
-
-func isLocal(addr netip.Addr) bool {
-	return addr.IsPrivate() || addr.IsLoopback() || addr.IsLinkLocalUnicast()
 }
 
 type key struct{}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"code.dny.dev/ssrf"
+	"github.com/feedring/feedring/internal/hostkind"
 )
 
 // ErrPrivate is returned for an address that is not of the public internet.
@@ -32,10 +33,10 @@ func (publicOnly) control(network, address string, c syscall.RawConn) error {
 
 // IsPrivateHost reports whether host, without port, is "localhost" or an
 // address that is not of the public internet. It looks nothing up, so a name
-// may still lead to a private address.
+// may still lead to a private address; a company's sites may be named below "internal".
 func IsPrivateHost(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") || isNumeric(host) {
+	if hostkind.Of(host) == hostkind.PrivateAddress || strings.HasSuffix(host, ".localhost") || isNumeric(host) {
 		return true
 	}
 	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/feedring/feedring/internal/hostkind"
 	"github.com/feedring/feedring/internal/safehttp"
 )
 
@@ -84,14 +85,13 @@ func isOnlyHere(address string) bool {
 		return false
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if safehttp.IsPrivateHost(host) {
+	if safehttp.IsPrivateHost(host) || hostkind.Of(host) != hostkind.Public {
 		return true
 	}
 	if strings.ContainsRune(host, ':') || net.ParseIP(host) != nil {
 		return false // a public address
 	}
-	return !strings.ContainsRune(host, '.') || slices.ContainsFunc([]string{".local", ".internal", ".lan", ".home.arpa"},
-		func(ending string) bool { return strings.HasSuffix(host, ending) })
+	return !strings.ContainsRune(host, '.') || strings.HasSuffix(host, ".lan")
 }
 
 func (p *page) hub() {

@@ -1,0 +1,54 @@
+// Package hostkind tells by its name alone whether a host is in a private network. It
+// looks nothing up: any name may lead to a private address.
+package hostkind
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Kind is what the text of a host says of where it is.
+type Kind int
+
+// The kinds. A private name is told from an address since a request for one asks name
+// servers first: who bounds requests, or allows them, may not treat both alike.
+const (
+	Public         Kind = iota // as far as the text says
+	PrivateAddress             // loopback, private or link-local, or "localhost"
+	PrivateName                // below a name that only a private network resolves
+)
+
+// Of returns the kind of a host, with or without a port.
+func Of(host string) Kind {
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	if err != nil {
+		if port, err := netip.ParseAddrPort(host); err == nil {
+			addr = port.Addr()
+		}
+	}
+	if addr.IsValid() {
+		if IsPrivate(addr) {
+			return PrivateAddress
+		}
+		return Public
+	}
+	name, _, _ := strings.Cut(host, ":")
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	if name == "localhost" {
+		return PrivateAddress
+	}
+	if slices.ContainsFunc([]string{"localhost", "local", "internal", "home.arpa"}, func(zone string) bool {
+		return name == zone || strings.HasSuffix(name, "."+zone)
+	}) {
+		return PrivateName
+	}
+	return Public
+}
+
+// IsPrivate reports whether an address is of this machine or of a network that is not
+// public.
+func IsPrivate(addr netip.Addr) bool {
+	addr = addr.Unmap()
+	return addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast()
+}
