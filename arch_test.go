@@ -167,9 +167,9 @@ var arrows = map[string][]string{
 	"internal/websub/pings":              {"internal/asker", "internal/throttle"},
 	"internal/websub/hub/ledger":         {},
 	"internal/websub/hub":                {"internal/websub/hub/ledger", "internal/store", "internal/asker", "internal/throttle"},
-	"client":                             {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/wire/chain", "internal/wire/info", "internal/host", "internal/membership", "client/internal/peerbook", "client/internal/conns", "client/internal/seen"},
+	"client":                             {".", "proto/feedring/v1", "internal/duplicate", "internal/match", "internal/match/stem", "internal/wire", "internal/wire/chain", "internal/wire/info", "internal/host", "internal/membership", "client/internal/peerlist", "client/internal/conns", "client/internal/seen"},
 	"client/internal/conns":              {".", "internal/wire", "proto/feedring/v1"},
-	"client/internal/peerbook":           {"."},
+	"client/internal/peerlist":           {"."},
 	"client/internal/seen":               {".", "internal/duplicate"},
 	"node/codec":                         {".", "group", "ring", "internal/peer", "internal/presence", "internal/wire", "proto/feedring/v1"},
 	"node":                               {".", "group", "ring", "client", "node/codec", "node/internal/", "proto/feedring/v1", "internal/"},
@@ -314,10 +314,10 @@ func mayImport(allowed []string, room string) bool {
 }
 
 // TestPureRoomsDecideAlone walks the code of the pure rooms: they start no
-// goroutine, read no clock, and take chances only from a source that they were
+// goroutine, read no clock, and take random numbers only from a source that they were
 // given.
 func TestPureRoomsDecideAlone(t *testing.T) {
-	chance := []string{"New", "NewPCG", "PCG", "Rand", "Source"}
+	random := []string{"New", "NewPCG", "PCG", "Rand", "Source"}
 	clock := []string{"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"}
 	for room := range pure {
 		files, err := filepath.Glob(filepath.Join(room, "*.go"))
@@ -348,8 +348,8 @@ func TestPureRoomsDecideAlone(t *testing.T) {
 				if of.Name == "time" && slices.Contains(clock, use.Sel.Name) {
 					t.Errorf("%s calls time.%s: a machine is told the time", set.Position(use.Pos()), use.Sel.Name)
 				}
-				if of.Name == "rand" && !slices.Contains(chance, use.Sel.Name) {
-					t.Errorf("%s uses rand.%s: a machine takes its chances from its own source", set.Position(use.Pos()), use.Sel.Name)
+				if of.Name == "rand" && !slices.Contains(random, use.Sel.Name) {
+					t.Errorf("%s uses rand.%s: a machine takes random numbers from its own source", set.Position(use.Pos()), use.Sel.Name)
 				}
 				return true
 			})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client/internal/conns"
-	"github.com/feedring/feedring/client/internal/peerbook"
+	"github.com/feedring/feedring/client/internal/peerlist"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/membership"
@@ -40,7 +40,7 @@ type Blocks interface{ Entry(*feedring.Entry) bool }
 type Client struct {
 	transport Transport
 	reader    *chain.Reader
-	peerBook  *peerbook.Book
+	peers     *peerlist.List
 	sites     Sites
 	conns     *conns.Conns
 	askedLast askedLast
@@ -90,7 +90,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 // the process; programs call New.
 func NewWith(t Transport, network string, entry []feedring.PeerID) *Client {
 	c := &Client{
-		transport: t, reader: chain.NewReader(network), peerBook: peerbook.New(entry), sites: hearsay{}, log: slog.Default(),
+		transport: t, reader: chain.NewReader(network), peers: peerlist.New(entry), sites: hearsay{}, log: slog.Default(),
 	}
 	c.conns = conns.New(questions{t})
 	return c
@@ -133,7 +133,7 @@ func (c *Client) Close() error {
 // meet notes a peer that may be asked later.
 func (c *Client) meet(p feedring.PeerInfo) {
 	c.transport.Learn(p.ID, p.Addrs)
-	c.peerBook.Learn(p)
+	c.peers.Learn(p)
 }
 
 // check refuses what could never be answered. Words are sent in their canonical

@@ -175,7 +175,7 @@ func (f *follower) save() {
 
 // resume is where the follower stands.
 func (f *follower) resume() Resume {
-	resume := Resume{At: time.Now().UTC().Truncate(time.Second), Began: f.began.UTC().Truncate(time.Second), Peers: f.client.peerBook.Known()}
+	resume := Resume{At: time.Now().UTC().Truncate(time.Second), Began: f.began.UTC().Truncate(time.Second), Peers: f.client.peers.Known()}
 	for _, c := range f.shown.Newest() {
 		resume.Shown = append(resume.Shown, Shown(c))
 	}

@@ -77,7 +77,7 @@ type search struct {
 func (c *Client) find(ctx context.Context, q *question) (feedring.Final, error) {
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &search{client: c, q: q, peers: c.peerBook.Peers(), failures: make(map[feedring.PeerID]error)}
+	s := &search{client: c, q: q, peers: c.peers.Peers(), failures: make(map[feedring.PeerID]error)}
 	s.answers = make(chan found, len(s.peers)) // nobody waits for a late one
 	slow := time.NewTicker(hedge)
 	defer slow.Stop()
@@ -86,10 +86,10 @@ func (c *Client) find(ctx context.Context, q *question) (feedring.Final, error) 
 		select {
 		case a := <-s.answers:
 			if a.err == nil {
-				c.peerBook.Answered(a.peer)
+				c.peers.Answered(a.peer)
 				return a.final, nil
 			}
-			c.peerBook.Failed(a.peer)
+			c.peers.Failed(a.peer)
 			s.failures[a.peer] = a.err
 			if s.asked == len(s.failures) {
 				s.askNext(asking)
@@ -128,7 +128,7 @@ func (s *search) outOfTime(ctx context.Context) (feedring.Final, error) {
 	for _, id := range s.peers[:s.asked] {
 		if err := s.failures[id]; err == nil || errors.Is(err, context.DeadlineExceeded) {
 			s.client.conns.Silent(id)
-			s.client.peerBook.Failed(id)
+			s.client.peers.Failed(id)
 			s.failures[id] = errors.New("no answer in time")
 		}
 	}

@@ -131,11 +131,11 @@ func survive(t *testing.T, random *rand.Rand) {
 	w := newWorld(t)
 	entry := w.peer(2)
 	providers := []*fakePeer{w.peer(3), w.peer(4), w.peer(5)}
-	chance := rand.New(rand.NewPCG(random.Uint64(), 2)) // of another goroutine
+	source := rand.New(rand.NewPCG(random.Uint64(), 2)) // of another goroutine
 	entry.final = func(ask wire.Ask) feedring.Final {
 		w.mu.Lock()
 		order := slices.Clone(providers)
-		chance.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		source.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		w.mu.Unlock()
 		return w.answers(themes{"news": order})(ask)
 	}

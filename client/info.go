@@ -62,14 +62,14 @@ func (c *Client) absent(ctx context.Context, theme feedring.Theme, told *wire.Re
 // inform asks one peer after the other until one knows.
 func (c *Client) inform(ctx context.Context, theme string, take func(*feedringv1.InfoReply) error) error {
 	failures := make(map[feedring.PeerID]error)
-	peers := c.peerBook.Peers()
+	peers := c.peers.Peers()
 	for _, id := range peers {
 		reply, err := c.informOne(ctx, id, theme)
 		if err == nil {
-			c.peerBook.Answered(id)
+			c.peers.Answered(id)
 			return take(reply)
 		}
-		c.peerBook.Failed(id)
+		c.peers.Failed(id)
 		failures[id] = err
 		if ctx.Err() != nil {
 			break

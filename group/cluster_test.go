@@ -61,7 +61,7 @@ type testNode struct {
 	refused  []Refusal
 	checks   map[feedring.FeedRef]Vouch
 	roles    []string
-	balances []Debt
+	balances []Balance
 	turns    map[string]FetchAssignment // who looks at own feeds
 	prefix   standing.Prefix            // from where it connects
 }

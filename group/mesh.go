@@ -12,8 +12,8 @@ import (
 // decides the same without it.
 type Meshes = mesh.Meshes
 
-// Debt is what a neighbour took more than it gave.
-type Debt = mesh.Debt
+// Balance is what a neighbour took more than it gave.
+type Balance = mesh.Balance
 
 func (m *Machine) neighbours() []feedring.PeerID { return m.mesh.Neighbours(m.present()) }
 

@@ -68,7 +68,7 @@ type (
 	// group is not large any more, and all are alike.
 	Owing struct {
 		Group feedring.GroupID
-		Owed  []Debt
+		Owed  []Balance
 	}
 	// Dropped names the feeds of Describe that this peer's row has no room for,
 	// whenever they are others than before: entries of theirs are published to

@@ -142,7 +142,7 @@ func TestBalancesAreReported(t *testing.T) {
 			if d.Peer == rider {
 				sum += d.Entries
 				told++
-				if d.Entries < slices.MaxFunc(c.nodes[id].balances, func(a, b Debt) int { return a.Entries - b.Entries }).Entries {
+				if d.Entries < slices.MaxFunc(c.nodes[id].balances, func(a, b Balance) int { return a.Entries - b.Entries }).Entries {
 					first++
 				}
 			} else if id != rider {

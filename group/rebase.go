@@ -18,12 +18,12 @@ import (
 // garbage and for checks of sites are forgotten, measured round trips
 // count as short, everybody as known for long enough to be secondary, local health
 // that stretches nothing by more than r/16 as good.
-// Chances come from chance from now on; beacons are numbered anew, so they
+// Random numbers come from seed from now on; beacons are numbered anew, so they
 // must arrive in the order in which they were sent. Persisted{0} answers the
 // last Persist.
-func (m *Machine) Rebase(by time.Duration, chance uint64) {
+func (m *Machine) Rebase(by time.Duration, seed uint64) {
 	r := m.cfg.Refresh
-	m.rng = *rand.NewPCG(chance, hash.Of(string(m.cfg.Self)))
+	m.rng = *rand.NewPCG(seed, hash.Of(string(m.cfg.Self)))
 	m.rtt, m.token = 0, 0
 	m.forgetIndex()
 	m.mesh.Forget()

@@ -24,7 +24,7 @@ type way struct{ from, to netip.Addr }
 // happens to the nth packet follows from the seed.
 type lossyLink struct {
 	mu     sync.Mutex
-	chance *rand.Rand
+	random *rand.Rand
 	ports  map[netip.Addr]io.Writer
 	calm   conditions         // where nothing else is said
 	on     map[way]conditions // instead of calm
@@ -34,7 +34,7 @@ type lossyLink struct {
 
 func newLossyLink(seed uint64, calm conditions) *lossyLink {
 	return &lossyLink{
-		chance: rand.New(rand.NewPCG(seed, 0)), calm: calm,
+		random: rand.New(rand.NewPCG(seed, 0)), calm: calm,
 		ports: make(map[netip.Addr]io.Writer), on: make(map[way]conditions),
 	}
 }
@@ -93,15 +93,15 @@ func (a *lossyLink) forward(from netip.Addr, packet []byte) {
 	}
 }
 
-// fate is after which times a packet arrives: never, once or twice. It takes as
-// much chance whatever the outcome.
+// fate is after which times a packet arrives: never, once or twice. It draws as
+// many random numbers whatever the outcome.
 func (a *lossyLink) fate(on way) (delays []time.Duration) {
 	w, ok := a.on[on]
 	if !ok {
 		w = a.calm
 	}
-	lost, twice := a.chance.Float64() < w.loss, a.chance.Float64() < w.twice
-	first, second := w.wait(a.chance), w.wait(a.chance)
+	lost, twice := a.random.Float64() < w.loss, a.random.Float64() < w.twice
+	first, second := w.wait(a.random), w.wait(a.random)
 	switch {
 	case w.cut || lost:
 		return nil
@@ -111,6 +111,6 @@ func (a *lossyLink) fate(on way) (delays []time.Duration) {
 	return []time.Duration{first}
 }
 
-func (w conditions) wait(chance *rand.Rand) time.Duration {
-	return max(0, w.delay+time.Duration((2*chance.Float64()-1)*float64(w.jitter)))
+func (w conditions) wait(random *rand.Rand) time.Duration {
+	return max(0, w.delay+time.Duration((2*random.Float64()-1)*float64(w.jitter)))
 }

@@ -147,9 +147,9 @@ func TestLinkRepeats(t *testing.T) {
 		return all
 	}
 	if !slices.Equal(fates(1), fates(1)) {
-		t.Error("one seed, two weathers")
+		t.Error("one seed, two series of fates")
 	}
 	if slices.Equal(fates(1), fates(2)) {
-		t.Error("two seeds, the same conditions")
+		t.Error("two seeds, the same fates")
 	}
 }

@@ -70,14 +70,14 @@ func (w *faultyNet) restart(p *peer) {
 func TestKilledPublisher(t *testing.T) {
 	t.Parallel()
 	const kills = 8
-	chance := rand.New(rand.NewPCG(1, 1))
+	random := rand.New(rand.NewPCG(1, 1))
 	i := newInternet(t)
 	w := newFaultyNet(t, "1s", i.public, "news", "news")
 	w.follow(i.public("reader"), "news")
 	p := w.peers[1]
 	l := w.ledgers[p]
 	for range kills {
-		before, more := len(l.acknowledged()), chance.IntN(30)
+		before, more := len(l.acknowledged()), random.IntN(30)
 		l.publishUntil(t, func() bool { return len(l.acknowledged()) > before })
 		l.publishUntil(t, func() bool { more--; return more < 0 })
 		p.kill()

@@ -39,21 +39,21 @@ func (k kind) ofProcess() bool { return k == killed || k == stopped || k == left
 // schedule is faults for about that long, two at a time at most, each between
 // one and six seconds. It follows from the seed.
 func schedule(seed uint64, long time.Duration, peers, machines int) (all []trouble) {
-	chance := rand.New(rand.NewPCG(seed, 2))
+	random := rand.New(rand.NewPCG(seed, 2))
 	kinds := []kind{killed, stopped, left, oneWay, bothWays, cutOff, foulPlace}
 	for lane := range 2 {
 		at := time.Duration(lane) * 700 * time.Millisecond
 		for at < long {
-			f := trouble{kind: kinds[chance.IntN(len(kinds))], a: chance.IntN(machines), b: chance.IntN(machines - 1), begin: at}
+			f := trouble{kind: kinds[random.IntN(len(kinds))], a: random.IntN(machines), b: random.IntN(machines - 1), begin: at}
 			if f.b >= f.a {
 				f.b++
 			}
 			if f.kind.ofProcess() {
 				f.a %= peers
 			}
-			at += time.Second + time.Duration(chance.Int64N(int64(5*time.Second)))
+			at += time.Second + time.Duration(random.Int64N(int64(5*time.Second)))
 			f.end = at
-			at += time.Duration(chance.Int64N(int64(2 * time.Second)))
+			at += time.Duration(random.Int64N(int64(2 * time.Second)))
 			if !slices.ContainsFunc(all, f.clashes) {
 				all = append(all, f)
 			}
@@ -68,7 +68,7 @@ func (f trouble) clashes(o trouble) bool {
 	return f.kind.ofProcess() && o.kind.ofProcess() && f.a == o.a && f.begin <= o.end && o.begin <= f.end
 }
 
-// over is the weather from one machine to another while these faults last.
+// over returns the conditions from one machine to another while these faults last.
 func over(calm conditions, now []trouble, from, to int) conditions {
 	for _, f := range now {
 		concerned := from == f.a || to == f.a

@@ -38,7 +38,7 @@ func TestHistory(t *testing.T) {
 
 	calm := conditions{delay: 5 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.005, twice: 0.001}
 	s := newLossyNet(t, seed, calm)
-	d := &drama{t: t, net: s, calm: calm, faultyNet: newFaultyNet(t, "1s", s.machine, "news", "sport", "news", "sport", "news")}
+	d := &faultRun{t: t, net: s, calm: calm, faultyNet: newFaultyNet(t, "1s", s.machine, "news", "sport", "news", "sport", "news")}
 	for _, p := range d.peers {
 		d.machines = append(d.machines, d.hosts[p])
 	}
@@ -63,8 +63,8 @@ func TestHistory(t *testing.T) {
 	d.tell(queries)
 }
 
-// drama is a network and its faults.
-type drama struct {
+// faultRun is a network and its faults.
+type faultRun struct {
 	*faultyNet
 	t        *testing.T
 	net      *lossyNet
@@ -74,7 +74,7 @@ type drama struct {
 }
 
 // play has each fault begin and end at its time, or soon after.
-func (d *drama) play(all []trouble) {
+func (d *faultRun) play(all []trouble) {
 	begun := time.Now()
 	var next time.Duration
 	for len(all) > 0 || len(d.now) > 0 {
@@ -94,14 +94,14 @@ func (d *drama) play(all []trouble) {
 		}
 		ended := slices.DeleteFunc(slices.Clone(d.now), func(f trouble) bool { return f.end > next })
 		d.now = slices.DeleteFunc(d.now, func(f trouble) bool { return f.end <= next })
-		d.blow()
+		d.applyFaults()
 		for _, f := range ended {
 			d.ends(f)
 		}
 	}
 }
 
-func (d *drama) begins(f trouble) {
+func (d *faultRun) begins(f trouble) {
 	switch f.kind {
 	case killed:
 		d.peers[f.a].kill()
@@ -114,7 +114,7 @@ func (d *drama) begins(f trouble) {
 	}
 }
 
-func (d *drama) ends(f trouble) {
+func (d *faultRun) ends(f trouble) {
 	switch f.kind {
 	case killed, left:
 		d.restart(d.peers[f.a])
@@ -123,8 +123,8 @@ func (d *drama) ends(f trouble) {
 	}
 }
 
-// blow makes the weather that the faults of now bring.
-func (d *drama) blow() {
+// applyFaults sets the conditions between machines while the faults of now last.
+func (d *faultRun) applyFaults() {
 	for i, from := range d.machines {
 		for j, to := range d.machines {
 			if i != j {
@@ -135,7 +135,7 @@ func (d *drama) blow() {
 }
 
 // publishes adds an entry to each feed, three times a second.
-func (d *drama) publishes(ctx context.Context) {
+func (d *faultRun) publishes(ctx context.Context) {
 	tick := time.NewTicker(time.Second / 3)
 	defer tick.Stop()
 	for ctx.Err() == nil {
@@ -148,15 +148,15 @@ func (d *drama) publishes(ctx context.Context) {
 }
 
 // asks runs one query after the other.
-func (d *drama) asks(ctx context.Context, at *machine, seed uint64) (all []asking) {
-	chance := rand.New(rand.NewPCG(seed, 3))
+func (d *faultRun) asks(ctx context.Context, at *machine, seed uint64) (all []asking) {
+	random := rand.New(rand.NewPCG(seed, 3))
 	var addrs []string
 	for _, p := range d.peers {
 		addrs = append(addrs, p.addr)
 	}
 	for ctx.Err() == nil {
-		theme := []string{"news", "sport", ""}[chance.IntN(3)]
-		all = append(all, ask(at, theme, addrs[chance.IntN(len(addrs))], addrs[chance.IntN(len(addrs))]))
+		theme := []string{"news", "sport", ""}[random.IntN(3)]
+		all = append(all, ask(at, theme, addrs[random.IntN(len(addrs))], addrs[random.IntN(len(addrs))]))
 	}
 	return all
 }
@@ -186,7 +186,7 @@ func ask(at *machine, theme string, addrs ...string) asking {
 
 // answers waits until each peer has each theme answered in full: that nobody
 // knows, or could be reached, is for the time of faults.
-func (d *drama) answers(at *machine) (all []asking) {
+func (d *faultRun) answers(at *machine) (all []asking) {
 	d.t.Helper()
 	h := d.history()
 	for i, p := range d.peers {
@@ -201,7 +201,7 @@ func (d *drama) answers(at *machine) (all []asking) {
 }
 
 // tell says how much was seen.
-func (d *drama) tell(queries []asking) {
+func (d *faultRun) tell(queries []asking) {
 	finals := make(map[string]int)
 	for _, q := range queries {
 		for _, f := range q.finals() {

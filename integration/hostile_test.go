@@ -203,9 +203,9 @@ func TestHostilePeers(t *testing.T) {
 
 // garbage opens every protocol with what is no message of it.
 func (s *stranger) garbage() {
-	chance := rand.NewChaCha8([32]byte{1})
+	random := rand.NewChaCha8([32]byte{1})
 	noise := make([]byte, 4096)
-	_, _ = chance.Read(noise)
+	_, _ = random.Read(noise)
 	large := varint.AppendUvarint(nil, 4<<20+1)
 	for _, p := range s.protocols() {
 		s.write(p, noise, false)

@@ -111,25 +111,25 @@ func (n *Mesh) Served(present []feedring.PeerID, publisher, to feedring.PeerID, 
 	}
 }
 
-// Debt is what a neighbour took more than it gave, in entries; less than zero: it
+// Balance is what a neighbour took more than it gave, in entries; less than zero: it
 // gave more.
-type Debt struct {
+type Balance struct {
 	Peer    feedring.PeerID
 	Entries int
 }
 
 // Owed lists the neighbours that are not even, and says whether that is to be told: always in a large group, and
 // once after it, with nobody.
-func (n *Mesh) Owed(present []feedring.PeerID) (owed []Debt, told bool) {
+func (n *Mesh) Owed(present []feedring.PeerID) (owed []Balance, told bool) {
 	l := n.Links(present)
 	if l == nil {
 		told, n.reported = n.reported, false
 		return nil, told
 	}
-	owed = []Debt{}
+	owed = []Balance{}
 	for _, p := range n.Neighbours(present) {
 		if d := l.Balance(p); d != 0 {
-			owed = append(owed, Debt{p, d})
+			owed = append(owed, Balance{p, d})
 		}
 	}
 	n.reported = true

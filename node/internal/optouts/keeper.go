@@ -28,14 +28,14 @@ import (
 )
 
 const (
-	wordKey   = "optout/word/"
-	rulingKey = "optout/feed/"
+	wordKey     = "optout/word/"
+	decisionKey = "optout/feed/"
 
-	sweepEvery  = 10 * time.Minute
-	certainFor  = 24 * time.Hour // that a site was found to name this peer
-	lookWithin  = 30 * time.Second
-	startsFor   = 10 * time.Minute // until it is known whom the groups' sites name
-	mostVerdict = 100_000
+	sweepEvery = 10 * time.Minute
+	certainFor = 24 * time.Hour // that a site was found to name this peer
+	lookWithin = 30 * time.Second
+	startsFor  = 10 * time.Minute // until it is known whom the groups' sites name
+	maxFound   = 100_000
 )
 
 // Sites asks sites, and remembers what they answered.
@@ -111,16 +111,16 @@ type Keeper struct {
 	changes atomic.Uint64
 	some    atomic.Bool // there are words
 
-	mu       sync.Mutex
-	words    optout.Words
-	rulings  map[string]ruling       // by the address of a feed of this peer's
-	verdicts map[string]*optout.Word // by address: what Against found; nil: nothing
-	applied  map[string]bool         // feeds that this peer does not publish: Withheld, as Feeds knows it
-	unsaved  map[string]bool         // of words: those that changed
+	mu        sync.Mutex
+	words     optout.Words
+	decisions map[string]decision     // by the address of a feed of this peer's
+	found     map[string]*optout.Word // by address: what Against found; nil: nothing
+	applied   map[string]bool         // feeds that this peer does not publish: Withheld, as Feeds knows it
+	unsaved   map[string]bool         // of words: those that changed
 }
 
-// ruling is whether the word against mirrors of a feed binds this peer.
-type ruling struct {
+// decision is whether the word against mirrors of a feed binds this peer.
+type decision struct {
 	Bound bool      `json:"bound"`
 	At    time.Time `json:"at"`
 	By    string    `json:"by"` // optout.Word.Of
@@ -130,7 +130,7 @@ type ruling struct {
 func Open(records Records, log *slog.Logger) (*Keeper, error) {
 	k := &Keeper{
 		records: records, log: log, started: time.Now(), wake: make(chan struct{}, 1),
-		rulings: make(map[string]ruling), verdicts: make(map[string]*optout.Word), unsaved: make(map[string]bool), applied: make(map[string]bool),
+		decisions: make(map[string]decision), found: make(map[string]*optout.Word), unsaved: make(map[string]bool), applied: make(map[string]bool),
 	}
 	for record, err := range records.ListPrefix(store.BucketFeed, wordKey) {
 		var w optout.Word
@@ -142,16 +142,16 @@ func Open(records Records, log *slog.Logger) (*Keeper, error) {
 		}
 		k.words.Load(w)
 	}
-	for record, err := range records.ListPrefix(store.BucketFeed, rulingKey) {
-		var r ruling
+	for record, err := range records.ListPrefix(store.BucketFeed, decisionKey) {
+		var r decision
 		if err == nil {
 			err = json.Unmarshal(record.Value, &r)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("opt-outs: %w", err)
 		}
-		url := strings.TrimPrefix(record.Key, rulingKey)
-		if k.rulings[url] = r; r.Bound {
+		url := strings.TrimPrefix(record.Key, decisionKey)
+		if k.decisions[url] = r; r.Bound {
 			k.applied[url] = true
 		}
 	}
@@ -203,13 +203,13 @@ func (k *Keeper) withdrawn(of string) {
 	}
 }
 
-// note has a word written, and feeds judged anew where it changed. It is called
+// note has a word written, and feeds decided on anew where it changed. It is called
 // with mu held.
 func (k *Keeper) note(of string, changed bool) {
 	k.unsaved[of] = true
 	if changed {
 		k.some.Store(k.words.Len() > 0)
-		clear(k.verdicts)
+		clear(k.found)
 		k.changes.Add(1)
 	}
 	k.awake()
@@ -229,15 +229,15 @@ func (k *Keeper) against(url string) (optout.Word, bool) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	w, known := k.verdicts[url]
+	w, known := k.found[url]
 	if !known {
-		if found, ok := k.words.Against(url, vouch.SitesOf(url)); ok {
-			w = &found
+		if word, ok := k.words.Against(url, vouch.SitesOf(url)); ok {
+			w = &word
 		}
-		if len(k.verdicts) >= mostVerdict {
-			clear(k.verdicts)
+		if len(k.found) >= maxFound {
+			clear(k.found)
 		}
-		k.verdicts[url] = w
+		k.found[url] = w
 	}
 	if w == nil {
 		return optout.Word{}, false
@@ -284,14 +284,14 @@ func (k *Keeper) vouched(ref feedring.FeedRef) bool {
 func (k *Keeper) Withheld(url string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.rulings[url].Bound
+	return k.decisions[url].Bound
 }
 
 // Refusal is why a feed is withheld; nil: it is not.
 func (k *Keeper) Refusal(url string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if r := k.rulings[url]; r.Bound {
+	if r := k.decisions[url]; r.Bound {
 		return refusal(url, r.By, false)
 	}
 	return nil
@@ -316,7 +316,7 @@ func (k *Keeper) MayPublish(ctx context.Context, url string, noMirrors bool) err
 	if !ok {
 		return nil
 	}
-	if err := k.judge(ctx, url, &w); err != nil {
+	if err := k.decide(ctx, url, &w); err != nil {
 		return err
 	}
 	return k.Refusal(url)
@@ -331,8 +331,8 @@ func (k *Keeper) Recheck(ctx context.Context, url string) error {
 	k.parts.Sites.Forget(vouch.SitesOf(url)...)
 	k.look(ctx, url)
 	if w, ok := k.against(url); ok {
-		k.overrule(url)
-		if err := k.judge(ctx, url, &w); err != nil {
+		k.reopen(url)
+		if err := k.decide(ctx, url, &w); err != nil {
 			return err
 		}
 	}
@@ -340,13 +340,13 @@ func (k *Keeper) Recheck(ctx context.Context, url string) error {
 	return k.Refusal(url)
 }
 
-// overrule has the next judge ask whether a site names this peer.
-func (k *Keeper) overrule(url string) {
+// reopen has the next decide ask whether a site names this peer.
+func (k *Keeper) reopen(url string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if r, ok := k.rulings[url]; ok {
+	if r, ok := k.decisions[url]; ok {
 		r.At = time.Time{}
-		k.rulings[url] = r
+		k.decisions[url] = r
 	}
 }
 

@@ -60,19 +60,19 @@ func (k *Keeper) save(ctx context.Context) {
 
 // settle has each feed of this peer's published or withheld as the words say now.
 func (k *Keeper) settle(ctx context.Context) {
-	ruled := k.ruledOn()
-	if !k.some.Load() && len(ruled) == 0 {
+	decided := k.decided()
+	if !k.some.Load() && len(decided) == 0 {
 		return
 	}
 	own := k.parts.Feeds.Bindable()
 	for _, url := range own {
 		if w, ok := k.against(url); ok {
-			_ = k.judge(ctx, url, &w) // what is not settled is judged again
+			_ = k.decide(ctx, url, &w) // what is not settled is decided again
 		}
 	}
-	for _, url := range ruled {
+	for _, url := range decided {
 		if _, ok := k.against(url); !ok {
-			k.acquit(ctx, url)
+			k.allow(ctx, url)
 		}
 	}
 	for _, url := range own {
@@ -80,10 +80,10 @@ func (k *Keeper) settle(ctx context.Context) {
 	}
 }
 
-// apply has a feed published or withheld as it is ruled, if that changed.
+// apply has a feed published or withheld as it is decided, if that changed.
 func (k *Keeper) apply(url string) {
 	k.mu.Lock()
-	withheld, was := k.rulings[url].Bound, k.applied[url]
+	withheld, was := k.decisions[url].Bound, k.applied[url]
 	if withheld {
 		k.applied[url] = true
 	} else {
@@ -99,11 +99,11 @@ func (k *Keeper) apply(url string) {
 	k.parts.Feeds.OptOutChanged(url)
 }
 
-// ruledOn lists the feeds of which it is decided whether a word binds this peer.
-func (k *Keeper) ruledOn() []string {
+// decided lists the feeds of which it is decided whether a word binds this peer.
+func (k *Keeper) decided() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Sorted(maps.Keys(k.rulings))
+	return slices.Sorted(maps.Keys(k.decisions))
 }
 
 // lookAgain asks whether words still hold, whose time has come.
@@ -129,7 +129,7 @@ func (k *Keeper) lookAgain(ctx context.Context, now time.Time) {
 		if mirrored && (mine || !w.IsFeed()) {
 			k.look(ctx, at)
 			if mine {
-				k.overrule(at)
+				k.reopen(at)
 			}
 		}
 		if ctx.Err() != nil {

@@ -34,8 +34,8 @@ func (c *Credit) Take(o group.Owing) {
 // Leave forgets a group.
 func (c *Credit) Leave(g feedring.GroupID) { c.Take(group.Owing{Group: g}) }
 
-// Debt is what a peer took more than it gave, over all groups; 0 of a stranger.
-func (c *Credit) Debt(p feedring.PeerID) int {
+// Balance is what a peer took more than it gave, over all groups; 0 of a stranger.
+func (c *Credit) Balance(p feedring.PeerID) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sum := 0

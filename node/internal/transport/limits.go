@@ -33,7 +33,7 @@ var (
 type limits struct {
 	places map[feedring.Verb]*fairSemaphore // guarded by mu, as each
 	each   map[feedring.Verb]int
-	credit *Credit // a peer with more debt waits longer
+	credit *Credit // a peer that took more than it gave waits longer
 
 	mu    sync.Mutex
 	open  map[streamsOf]int
@@ -67,13 +67,13 @@ func (l *limits) bound(verb feedring.Verb, b Bound) {
 
 // take counts one more stream. Beyond what one peer may have it fails at once;
 // where all places are taken it waits a moment, for a poll is short, and behind
-// those with less debt. After nil the caller gives back.
+// those with a smaller balance. After nil the caller gives back.
 func (l *limits) take(ctx context.Context, from feedring.PeerID, verb feedring.Verb) error {
 	if !l.count(streamsOf{from, verb}) {
 		return errItsShare
 	}
 	places := l.placesOf(verb)
-	if places == nil || places.take(ctx, l.credit.Debt(from), limitWait) {
+	if places == nil || places.take(ctx, l.credit.Balance(from), limitWait) {
 		return nil
 	}
 	l.uncount(streamsOf{from, verb})

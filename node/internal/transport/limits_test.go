@@ -97,7 +97,7 @@ func TestPace(t *testing.T) {
 func TestFreeRiderIsServedLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &Credit{}
-		d.Take(group.Owing{Group: feedring.GroupID{1}, Owed: []group.Debt{{Peer: "rider", Entries: 200}, {Peer: "giver", Entries: -50}}})
+		d.Take(group.Owing{Group: feedring.GroupID{1}, Owed: []group.Balance{{Peer: "rider", Entries: 200}, {Peer: "giver", Entries: -50}}})
 		l := newLimits(d)
 		l.bound(wire.VerbPoll, Bound{1, 8})
 		check(t, l.take(t.Context(), "first", wire.VerbPoll))
@@ -129,7 +129,7 @@ func TestFreeRiderIsServedLast(t *testing.T) {
 		next("rider", "another")
 		next("another", "giver")
 		d.Leave(feedring.GroupID{1})
-		if d.Counts(feedring.GroupID{1}) || d.Debt("rider") != 0 {
+		if d.Counts(feedring.GroupID{1}) || d.Balance("rider") != 0 {
 			t.Error("a group that was left counts")
 		}
 	})

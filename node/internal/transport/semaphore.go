@@ -8,7 +8,7 @@ import (
 )
 
 // fairSemaphore is a number of places, and a queue for them: the waiter with the
-// least debt goes first, and of equals the one that came first. A waiter that has
+// smallest balance goes first, and of equals the one that came first. A waiter that has
 // waited for half of its time goes before all that have not: every waiter is
 // eventually admitted.
 type fairSemaphore struct {
@@ -18,20 +18,20 @@ type fairSemaphore struct {
 }
 
 type waiter struct {
-	debt  int
-	due   time.Time // half of the wait is over
-	ready chan struct{}
+	balance int
+	due     time.Time // half of the wait is over
+	ready   chan struct{}
 }
 
 // take waits for a place, so long at most. After true the caller gives it back.
-func (t *fairSemaphore) take(ctx context.Context, debt int, wait time.Duration) bool {
+func (t *fairSemaphore) take(ctx context.Context, balance int, wait time.Duration) bool {
 	t.mu.Lock()
 	if t.free > 0 {
 		t.free--
 		t.mu.Unlock()
 		return true
 	}
-	w := &waiter{debt: debt, due: time.Now().Add(wait / 2), ready: make(chan struct{})}
+	w := &waiter{balance: balance, due: time.Now().Add(wait / 2), ready: make(chan struct{})}
 	t.waiting = append(t.waiting, w)
 	t.mu.Unlock()
 	timer := time.NewTimer(wait)
@@ -75,5 +75,5 @@ func (w *waiter) before(o *waiter, now time.Time) bool {
 	if !now.Before(o.due) {
 		return false
 	}
-	return !now.Before(w.due) || w.debt < o.debt
+	return !now.Before(w.due) || w.balance < o.balance
 }

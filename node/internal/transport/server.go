@@ -49,7 +49,7 @@ type ServerConfig struct {
 	Machine  Machine
 	Verifier *wire.Verifier
 	Views    Views   // what is known already; nil: nothing is
-	Credit   *Credit // where streams wait for places, peers with more debt wait longer
+	Credit   *Credit // where streams wait for places, peers that took more than they gave wait longer
 	Contact  *Contact
 	Tasks    Tasks
 	Counts   *refusals.Counts

@@ -20,11 +20,11 @@ const (
 	unasked // it could not be asked
 )
 
-// judge decides whether a word binds this peer for a feed of its own, where that is
-// not decided. It fails with ErrUnsettled.
-func (k *Keeper) judge(ctx context.Context, url string, w *optout.Word) error {
+// decide finds out whether a word binds this peer for a feed of its own, where that is
+// not known. It fails with ErrUnsettled.
+func (k *Keeper) decide(ctx context.Context, url string, w *optout.Word) error {
 	k.mu.Lock()
-	old, decided := k.rulings[url]
+	old, decided := k.decisions[url]
 	k.mu.Unlock()
 	now := time.Now()
 	own := w.Names(k.parts.Self) || k.vouched(feedring.FeedRef{URL: url, Publisher: k.parts.Self})
@@ -43,12 +43,12 @@ func (k *Keeper) judge(ctx context.Context, url string, w *optout.Word) error {
 	case now.Sub(w.Since) < optout.EraseAfter:
 		return ErrUnsettled
 	}
-	next := ruling{Bound: is != named, At: now, By: w.Of}
+	next := decision{Bound: is != named, At: now, By: w.Of}
 	k.mu.Lock()
-	k.rulings[url] = next
+	k.decisions[url] = next
 	k.changes.Add(1)
 	k.mu.Unlock()
-	k.write(ctx, rulingKey+url, next)
+	k.write(ctx, decisionKey+url, next)
 	if next.Bound == old.Bound {
 		return nil
 	}
@@ -86,13 +86,13 @@ func (k *Keeper) names(ctx context.Context, url, link string) naming {
 	return is
 }
 
-// acquit ends the ruling on a feed that nothing is said against any more.
-func (k *Keeper) acquit(ctx context.Context, url string) {
+// allow forgets the decision on a feed that nothing is said against any more.
+func (k *Keeper) allow(ctx context.Context, url string) {
 	k.mu.Lock()
-	delete(k.rulings, url)
+	delete(k.decisions, url)
 	k.changes.Add(1)
 	k.mu.Unlock()
-	if err := k.records.Delete(ctx, store.BucketFeed, rulingKey+url); err != nil && ctx.Err() == nil {
+	if err := k.records.Delete(ctx, store.BucketFeed, decisionKey+url); err != nil && ctx.Err() == nil {
 		k.log.Warn("that a feed may be mirrored again was not saved", "url", url, "err", err)
 	}
 }
