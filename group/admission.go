@@ -26,7 +26,9 @@ func (m *Machine) onNewcomer(in Receive, r *Row) {
 		m.sendAdmitted(row, row)
 	}
 	if again > 0 {
-		m.send(r.Peer, Stale{Header: m.header(), Claim: m.lead.claim, Acknowledged: m.lead.acked, Addrs: m.me().row.Addrs, Again: again})
+		s := m.stale()
+		s.Again = again
+		m.send(r.Peer, s)
 	}
 }
 

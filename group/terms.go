@@ -271,11 +271,16 @@ func (m *Machine) sendStale(to feedring.PeerID) {
 	if m.lead.claim.Term.IsZero() || to == m.cfg.Self {
 		return
 	}
+	m.send(to, m.stale())
+}
+
+// stale is the claim that this peer follows.
+func (m *Machine) stale() Stale {
 	s := Stale{Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary, Acknowledged: !m.lead.serving || m.lead.acked}
 	if mem := m.members[m.manager()]; mem != nil {
 		s.Addrs = mem.row.Addrs
 	}
-	m.send(to, s)
+	return s
 }
 
 // correctTerm tells a member whose message shows that it follows a lower term. Most
