@@ -11,8 +11,7 @@ import (
 // BenchmarkQuery asks for ten entries, all of them checked, over pipes.
 func BenchmarkQuery(b *testing.B) {
 	w := newWorld(b)
-	p := w.peer(2)
-	p.final = w.answers(themes{"news": {p}})
+	p := w.provider()
 	for i := range 10 {
 		w.publish(p, "news", fmt.Sprint(i))
 	}

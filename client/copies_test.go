@@ -23,8 +23,7 @@ func called(title string, version uint32) func(*feedring.Entry) {
 func TestFollowOfCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p, site, mirror, squatter := w.peer(2), w.peer(3), w.peer(4), w.peer(5)
-		p.final = w.answers(themes{"news": {p}})
+		p, site, mirror, squatter := w.provider(), w.peer(3), w.peer(4), w.peer(5)
 		var retracted []string
 		o := client.FollowOptions{Updates: true, Retracted: func(e feedring.Entry, _ feedring.Cursor) error {
 			retracted = append(retracted, string(e.ID))
@@ -73,8 +72,7 @@ func TestFollowOfCopies(t *testing.T) {
 func TestFollowResumesFromIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p, other := w.peer(2), w.peer(3)
-		p.final = w.answers(themes{"news": {p}})
+		p, other := w.provider(), w.peer(3)
 		id := w.publish(p, "news", "old")
 		ref := feedring.FeedRef{URL: "https://news.example/feed", Publisher: p.id}
 		resume := client.Resume{
@@ -96,8 +94,7 @@ func TestFollowResumesFromIDs(t *testing.T) {
 func TestQueryByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.peer(2)
-		p.final = w.answers(themes{"news": {p}})
+		p := w.provider()
 		w.publish(p, "news", "claimed", func(e *feedring.Entry) { e.Provider = "lemonde.fr" })
 		w.publish(p, "news", "borne out", func(e *feedring.Entry) { e.Provider, e.VouchedBy = "lemonde.fr", "lemonde.fr" })
 		for asked, want := range map[string][]string{"lemonde.fr": {"borne out"}, "lemonde": {"borne out"}, "": {"borne out", "claimed"}} {
@@ -127,8 +124,7 @@ func TestQueryByName(t *testing.T) {
 func TestQueryDatesByArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.peer(2)
-		p.final = w.answers(themes{"news": {p}})
+		p := w.provider()
 		arrived := time.Now().UTC().Truncate(time.Second)
 		w.arrived = arrived
 		w.publish(p, "news", "ahead", func(e *feedring.Entry) {

@@ -52,8 +52,7 @@ func TestFollowEnough(t *testing.T) {
 		for _, count := range []int{1, 2, 3, 4} {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				p := w.peer(2)
-				p.final = w.answers(themes{"news": {p}})
+				p := w.provider()
 				for i := range 4 {
 					w.publish(p, "news", fmt.Sprint("old ", i))
 				}
@@ -84,8 +83,7 @@ func TestFollowEnough(t *testing.T) {
 func TestFollowEnoughKeepsCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.peer(2)
-		p.final = w.answers(themes{"news": {p}})
+		p := w.provider()
 		w.publish(p, "news", "old")
 		var resume client.Resume
 		portion(t, w.client(p), &resume, 1, true)

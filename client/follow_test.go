@@ -78,8 +78,7 @@ func (r *reader) end() {
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.peer(2)
-		p.final = w.answers(themes{"news": {p}})
+		p := w.provider()
 		w.publish(p, "news", "old")
 		r := follow(t, w.client(p), feedring.Query{Theme: "news"}, client.FollowOptions{}, nil)
 		rest(time.Second)
@@ -103,8 +102,7 @@ func TestFollowShowsUpdates(t *testing.T) {
 	for _, updates := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
-			p := w.peer(2)
-			p.final = w.answers(themes{"news": {p}})
+			p := w.provider()
 			r := follow(t, w.client(p), feedring.Query{Theme: "news"}, client.FollowOptions{Updates: updates}, nil)
 			rest(time.Second)
 			w.publish(p, "news", "one")
@@ -346,8 +344,7 @@ func TestFollowSurvivesTheAskedPeer(t *testing.T) {
 func TestFollowSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.peer(2)
-		p.final = w.answers(themes{"news": {p}})
+		p := w.provider()
 		block := make(chan struct{})
 		r := follow(t, w.client(p), feedring.Query{Theme: "news"}, client.FollowOptions{}, block)
 		rest(time.Second)

@@ -72,8 +72,7 @@ func TestFollowPassesHistoryOver(t *testing.T) {
 func TestFollowGivesHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.peer(2)
-		p.final = w.answers(themes{"news": {p}})
+		p := w.provider()
 		var old []string
 		r := follow(t, w.client(p), feedring.Query{Theme: "news"}, client.FollowOptions{History: func(e feedring.Entry, _ feedring.Cursor) error {
 			old = append(old, e.Title)

@@ -96,6 +96,13 @@ func (w *world) peer(n byte) *fakePeer {
 	return p
 }
 
+// provider is a peer that serves news, and says so to who asks it.
+func (w *world) provider() *fakePeer {
+	p := w.peer(2)
+	p.final = w.answers(themes{"news": {p}})
+	return p
+}
+
 // client asks through entry peers.
 func (w *world) client(entry ...*fakePeer) *client.Client {
 	var ids []feedring.PeerID

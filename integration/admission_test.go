@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/crypto"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
@@ -53,6 +51,18 @@ func (n *network) admitted(p *peer) int {
 	return len(c.list("peers"))
 }
 
+// admittedMember has a stranger admitted to the group of news, and waits until all its
+// peers, honest, know that.
+func (n *network) admittedMember(honest ...*peer) *member {
+	n.t.Helper()
+	m := newMember(n.t, n.manager("news", honest...))
+	until(n.t, 20*time.Second, "the stranger admitted", func() bool {
+		return !slices.ContainsFunc(honest, func(p *peer) bool { return n.admitted(p) != len(honest)+1 })
+	})
+	m.hears(1)
+	return m
+}
+
 // TestRowsOfPeersThatNeverConnected is a member that answers beacons and sends 10,500 rows of
 // keys that never connected to each honest peer, then their joins: none enters a catalogue,
 // and a newcomer is admitted.
@@ -63,9 +73,7 @@ func TestRowsOfPeersThatNeverConnected(t *testing.T) {
 	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
 	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 3)))
 	n.formed(map[string]int{"news": 2}, p, q)
-	m := newMember(t, n.manager("news", p, q))
-	until(t, 20*time.Second, "the stranger admitted", func() bool { return n.admitted(p) == 3 && n.admitted(q) == 3 })
-	m.hears(1)
+	m := n.admittedMember(p, q)
 	const count = 10_500
 	term, _, _ := m.now()
 	rows, h := madeUp(t, count), group.Header{Group: m.group, Term: term}
@@ -108,12 +116,12 @@ func TestManyKeysOfOnePrefix(t *testing.T) {
 			_ = there[atOnce/2].lib.Close()
 			there = slices.Delete(there, atOnce/2, atOnce/2+1)
 		}
-		s := newStrangerAt(t, p, "127.9.1.1")
+		s := newStrangerAt(t, p.byTCP(), "127.9.1.1")
 		s.joins()
 		there = append(there, s)
 	}
 	until(t, 20*time.Second, "places taken", func() bool { return n.admitted(p) >= 1+8 })
-	s := newStrangerAt(t, p, "127.9.2.1")
+	s := newStrangerAt(t, p.byTCP(), "127.9.2.1")
 	s.joins()
 	until(t, 20*time.Second, "a peer of another prefix admitted", func() bool {
 		return strings.Contains(fmt.Sprint(n.ownView(p, "news")), string(s.sealer.ID()))
@@ -125,23 +133,9 @@ func TestManyKeysOfOnePrefix(t *testing.T) {
 	}
 }
 
-// newStrangerAt is a stranger that connects from an address of this machine.
-func newStrangerAt(t testing.TB, victim *peer, ip string) *stranger {
-	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(nil)
-	must(t, err)
-	lib, err := libp2p.New(libp2p.Identity(key), libp2p.ListenAddrStrings("/ip4/"+ip+"/tcp/0"), libp2p.DisableRelay(), libp2p.ProtocolVersion("feedring/main"))
-	must(t, err)
-	t.Cleanup(func() { _ = lib.Close() })
-	s := &stranger{t: t, lib: lib}
-	s.sealer, err = wire.NewSealer(key, "main")
-	must(t, err)
-	tcp := slices.IndexFunc(victim.addrs, func(a string) bool { return strings.Contains(a, "/tcp/") })
-	info, err := libpeer.AddrInfoFromString(victim.addrs[tcp])
-	must(t, err)
-	s.victim = *info
-	must(t, lib.Connect(t.Context(), s.victim))
-	return s
+// byTCP is the address of p that others reach from any address of this machine.
+func (p *peer) byTCP() string {
+	return p.addrs[slices.IndexFunc(p.addrs, func(a string) bool { return strings.Contains(a, "/tcp/") })]
 }
 
 // joins asks for admission and answers it, as a member does.

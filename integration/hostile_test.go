@@ -37,11 +37,17 @@ type stranger struct {
 
 func newStranger(t testing.TB, victim *peer) *stranger {
 	t.Helper()
+	return newStrangerAt(t, victim.addr, "127.0.0.1")
+}
+
+// newStrangerAt is a stranger that connects from an address of this machine.
+func newStrangerAt(t testing.TB, victim, ip string) *stranger {
+	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(nil)
 	must(t, err)
 	limits, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(rcmgr.InfiniteLimits))
 	must(t, err)
-	lib, err := libp2p.New(libp2p.Identity(key), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableRelay(),
+	lib, err := libp2p.New(libp2p.Identity(key), libp2p.ListenAddrStrings("/ip4/"+ip+"/tcp/0"), libp2p.DisableRelay(),
 		libp2p.ResourceManager(limits), libp2p.ProtocolVersion("feedring/main"))
 	must(t, err)
 	t.Cleanup(func() { _ = lib.Close() })
@@ -50,7 +56,7 @@ func newStranger(t testing.TB, victim *peer) *stranger {
 	must(t, err)
 	s.other, err = wire.NewSealer(key, "other")
 	must(t, err)
-	info, err := libpeer.AddrInfoFromString(victim.addr)
+	info, err := libpeer.AddrInfoFromString(victim)
 	must(t, err)
 	s.victim = *info
 	must(t, lib.Connect(t.Context(), s.victim))

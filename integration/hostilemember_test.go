@@ -33,12 +33,8 @@ func newBesieged(t *testing.T) *besieged {
 	b.honest = []*peer{p, q, s}
 	b.sport = n.peer([]*peer{p}, "sport=sport@"+o.feed(newFeed("sport", 2)))
 	n.formed(map[string]int{"news": 3, "sport": 1}, n.peers...)
-	b.m = newMember(t, n.manager("news", b.honest...))
+	b.m = n.admittedMember(b.honest...)
 	b.m.sportManager = feedring.PeerID(b.sport.id)
-	until(t, 10*time.Second, "the stranger admitted", func() bool {
-		return !slices.ContainsFunc(b.honest, func(p *peer) bool { c := n.ownView(p, "news"); return c == nil || len(c.list("peers")) != 4 })
-	})
-	b.m.hears(1)
 	b.follower = n.follow(q, "--theme", "news")
 	b.follower.event(t, 10*time.Second, "the first answer", func(o object) bool { return o.str("event") == "answered" })
 	b.logged = b.log()
