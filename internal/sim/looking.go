@@ -157,7 +157,7 @@ func (w *World) requested(n *node, o group.FetchRequested) {
 	}
 }
 
-// hurry is a site that pings a peer that does not look.
+// fetchNow is a site that pings a peer that does not fetch.
 func (w *World) fetchNow(o *origin) {
 	f := o.feeds[w.random.IntN(len(o.feeds))]
 	if f.node.runs() && w.rests(f) {

@@ -231,7 +231,7 @@ func (s *scenario) loads(theme feedring.Theme) string {
 }
 
 // pruned checks that nobody caches for ever what is no longer fresh (S12): twice
-// since then it was time to keep house.
+// since then it was time to prune.
 func (s *scenario) pruned(n *node) {
 	before := n.clock.at(s.now).Add(-s.cfg.Peer.Freshness - max(3*s.cfg.Peer.Refresh, s.cfg.Peer.Freshness/16))
 	for _, c := range n.disk.Copies() {

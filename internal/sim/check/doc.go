@@ -16,5 +16,7 @@
 //
 // S10, L3, L4, "identity" and "panic" need readers and drivers, which are the
 // simulator's own: it checks them where it plays them, and fails through the same
-// Witness. So are the times of L1, L2, L5 and L6 (internal/sim/settle.go).
+// Witness: S10 in promise.go, client.go and settle.go of internal/sim, L3 in settle.go, L4
+// in asking.go, "identity" in effects.go, "panic" in run.go. So are the times of L1, L2,
+// L5 and L6 (settle.go).
 package check

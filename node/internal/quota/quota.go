@@ -1,5 +1,6 @@
 // Package quota bounds what strangers' publications take of this peer's disk: the bytes of
-// each publisher a day, and the entries of each feed an hour.
+// each publisher a day, and the entries of each feed an hour. How much that is says
+// internal/standing; node/internal/replicate asks before it polls and before it stores.
 package quota
 
 import (
@@ -15,8 +16,8 @@ const (
 	day = 24 * time.Hour
 	// firstEntries of a feed are bounded by their bytes alone: so many may be its history.
 	firstEntries = 5000
-	// aside is what an entry takes beside its sealed bytes: its row, and its words in the index.
-	aside = 300
+	// overhead is what an entry takes beside its sealed bytes: its row, and its words in the index.
+	overhead = 300
 	// sweepAt is how many accounts there are when those of which nothing is used are forgotten.
 	sweepAt = 1024
 )
@@ -60,7 +61,7 @@ func (q *Quotas) Take(ref feedring.FeedRef, of standing.Quota, sizes []int, now 
 	defer q.mu.Unlock()
 	bytes, entries := q.accounts(ref, now)
 	for i, size := range sizes {
-		size += aside
+		size += overhead
 		if bytes.left(of.Bytes, day, now) < float64(size) || entries.left(firstEntries, refill(of), now) < 1 {
 			return i
 		}

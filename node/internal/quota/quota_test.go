@@ -25,7 +25,7 @@ func stored(q *Quotas, ref feedring.FeedRef, of standing.Quota, size, count int,
 // and others have their own.
 func TestBytesOfAPublisher(t *testing.T) {
 	q, of, entry := New(), standing.New.Quota(), 100<<10
-	most := of.Bytes / (entry + aside)
+	most := of.Bytes / (entry + overhead)
 	got := 0
 	for n := range 4 {
 		got += stored(q, feedOf("a", n), of, entry, most/2, begin)
@@ -70,7 +70,7 @@ func TestHigherStanding(t *testing.T) {
 	q, entry := New(), 100<<10
 	first := stored(q, feedOf("a", 0), standing.New.Quota(), entry, 1000, begin)
 	got := first + stored(q, feedOf("a", 0), standing.Settled.Quota(), entry, 1000, begin)
-	if want := standing.Settled.Quota().Bytes / (entry + aside); got != want {
+	if want := standing.Settled.Quota().Bytes / (entry + overhead); got != want {
 		t.Errorf("%d entries, want %d", got, want)
 	}
 }
