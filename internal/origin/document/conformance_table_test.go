@@ -55,7 +55,7 @@ func (t *rowCounts) line(name string) string {
 func conformanceTable(rows []conformanceRow, results map[string]outcome, known map[string]string, classes []string) string {
 	var out strings.Builder
 	out.WriteString(conformanceIntro)
-	out.WriteString("| suite, kind | documents | passed | failed | gofeed passed | gofeed failed | only we pass | only gofeed passes |\n")
+	out.WriteString("| suite, kind | documents | passed | failed | gofeed passed | gofeed failed | only feedring passes | only gofeed passes |\n")
 	out.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	tallies, all := make(map[string]*rowCounts), rowCounts{}
 	failed, worse := make(map[string]int), make(map[string]int)
