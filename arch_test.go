@@ -212,7 +212,7 @@ var arrows = map[string][]string{
 		".", "group", "internal/keyed", "internal/origin/document", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/peer",
 		"internal/readerfeeds/cache", "internal/safehttp", "internal/store", "internal/vouch", "internal/web",
 		"node/internal/origins/backoff", "node/internal/origins/latency", "node/internal/origins/moved", "node/internal/origins/slots",
-		"node/internal/publish", "node/internal/storage", "node/internal/tasks",
+		"node/internal/origins/verify", "node/internal/publish", "node/internal/storage", "node/internal/tasks",
 	},
 	"node/internal/origins/standin": {
 		".", "internal/readerfeeds/cache", "internal/readerfeeds/render", "internal/store", "internal/wire", "node/internal/readers/delivery", "node/internal/sealed",
@@ -221,6 +221,7 @@ var arrows = map[string][]string{
 	"node/internal/origins/moved":   {".", "internal/store"},
 	"node/internal/origins/backoff": {"internal/store"},
 	"node/internal/origins/slots":   {"internal/origin/fetch", "internal/origin/watch"},
+	"node/internal/origins/verify":  {".", "group", "internal/origin/fetch", "internal/times", "node/internal/tasks"},
 	"node/internal/preview": {
 		".", "internal/host", "internal/origin/discover", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/watch", "internal/peer", "internal/vouch", "internal/web",
 		"node/internal/contacts",

@@ -15,11 +15,13 @@ type (
 	OriginMeasured = fetchassign.OriginMeasured
 	OriginFetched  = fetchassign.OriginFetched
 	FetchNow       = fetchassign.FetchNow
+	StandInFailed  = fetchassign.StandInFailed
 )
 
 // Outputs of shared fetches.
 type (
 	FetchAssignment = fetchassign.FetchAssignment
+	VerifyStandIn   = fetchassign.VerifyStandIn
 	MeasureOrigin   = fetchassign.MeasureOrigin
 	FetchRequested  = fetchassign.FetchRequested
 )
@@ -42,6 +44,7 @@ func (s shell) Named(url string) bool {
 	return s.sites.Named(feedring.FeedRef{URL: url, Publisher: s.cfg.Self}, s.me().row.Vouches, s.now)
 }
 func (s shell) Prefix(p feedring.PeerID) standing.Prefix { return s.admitter.Prefix(p) }
+func (s shell) Addrs() []string                          { return s.me().row.Addrs }
 func (s shell) ReviewAt(at time.Time)                    { s.timers.Set(timerKey{kind: timerFetches}, at) }
 func (s shell) ReviewTime() time.Time                    { return s.timers.At(timerKey{kind: timerFetches}) }
 

@@ -219,7 +219,9 @@ func (g *unknownMessage) message() Message {
 func (g *unknownMessage) shareInput() Input {
 	h := g.header()
 	var msg Message
-	switch g.rng.IntN(6) {
+	switch g.rng.IntN(7) {
+	case 6:
+		return StandInFailed{URL: g.ref().URL, By: g.peer()}
 	case 5:
 		if l := g.last(); l != nil {
 			return OriginFetched{URL: g.ref().URL, Last: *l}

@@ -180,6 +180,8 @@ func (m *Machine) apply(in Input) {
 		m.sharing.OnMeasured(in)
 	case OriginFetched:
 		m.sharing.OnFetched(in)
+	case StandInFailed:
+		m.sharing.OnStandInFailed(in)
 	case FetchNow:
 		m.sharing.FetchNow(in.URL)
 	case Depart:

@@ -93,6 +93,7 @@ func (a *assembly) feeds() (err error) {
 		Self: a.ID(), Store: a.store, Storage: a.writing, Cache: a.own, Loop: a.loop, Offers: a.offers,
 		Identity: a.identity, StandIns: standInEntries, OptOuts: a.optOuts, Tasks: &a.running, Log: a.log, Share: a.cfg.Share,
 		AllowPrivate: a.cfg.AllowPrivateFeeds, Interval: a.cfg.Interval, Policy: a.cfg.Policy, Budget: a.cfg.Budget,
+		Refresh: a.cfg.Refresh, Freshness: a.cfg.Freshness,
 	}, a.cfg.Feeds); err != nil {
 		return err
 	}

@@ -76,6 +76,8 @@ func (e *effects) do(out peer.Output) {
 		e.credit.Take(o)
 	case group.FetchAssignment:
 		e.origins.Assign(o)
+	case group.VerifyStandIn:
+		e.origins.Verify(o)
 	case group.MeasureOrigin:
 		e.origins.Measure(o)
 	case group.FetchRequested:

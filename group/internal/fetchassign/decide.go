@@ -6,31 +6,33 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/internal/times"
 )
 
-// decide adds the decision about an own feed to turns, if it changed. It reports
+// decide adds the decision about an own feed to out, if it changed. It reports
 // whether the manager has to be asked, and when to decide again; zero: not before
 // something happens.
-func (s *memberFeed) decide(h *Snapshot, group feedring.GroupID, url string, turns *[]FetchAssignment) (shared bool, again time.Time) {
+func (s *memberFeed) decide(h *Snapshot, group feedring.GroupID, url string, out *[]Output) (shared bool, again time.Time) {
 	t, shared, again := s.choose(h, url)
 	if h.Settled && t.Slot > 0 && !t.Own {
 		t.Part = h.part(url, t.Slot, t.Slots)
 	}
 	if t != s.announced {
 		s.announced = t
-		s.announce(h, group, turns)
+		s.announce(h, group, out)
 	}
+	s.verify(h, group, url, out)
 	return shared, again
 }
 
-// announce adds the decision to turns, with what is known of the last fetch.
-func (s *memberFeed) announce(h *Snapshot, group feedring.GroupID, turns *[]FetchAssignment) {
+// announce adds the decision to out, with what is known of the last fetch.
+func (s *memberFeed) announce(h *Snapshot, group feedring.GroupID, out *[]Output) {
 	t := s.announced
 	t.Group = group
-	if t.Slot > 0 && !t.Own || s.last.concernsAll(h.Now) {
+	if (t.Slot > 0 && !t.Own || s.last.concernsAll(h.Now)) && !s.avoids(h) {
 		t.Last = s.last.asOf(h.Now)
 	}
-	*turns = append(*turns, t)
+	*out = append(*out, t)
 }
 
 func (s *memberFeed) choose(h *Snapshot, url string) (t FetchAssignment, shared bool, again time.Time) {
@@ -71,6 +73,8 @@ func (s *memberFeed) choose(h *Snapshot, url string) (t FetchAssignment, shared 
 // its fetcher goes on. If that one is gone too, the others take over one after another.
 func (s *memberFeed) chooseShared(h *Snapshot, url string, offers []catalogue.Publication) (t FetchAssignment, again time.Time) {
 	switch {
+	case h.Now.Before(s.validUntil) && s.avoids(h):
+		return h.decisionFor(url, []feedring.PeerID{h.Self}), times.Earlier(s.validUntil, s.failedUntil)
 	case h.Now.Before(s.validUntil):
 		return h.decisionFor(url, s.fetchers), s.validUntil
 	case s.announced.Slot > 0:

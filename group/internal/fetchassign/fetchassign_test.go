@@ -21,6 +21,7 @@ type fake struct {
 	settled   bool
 	named     bool // this peer, by the site
 	prefixes  map[feedring.PeerID]standing.Prefix
+	addrs     []string
 	review    time.Time
 	out       []Output
 	requested []Request
@@ -40,6 +41,7 @@ func (f *fake) Emit(o Output)                            { f.out = append(f.out,
 func (f *fake) ReviewAt(at time.Time)                    { f.review = at }
 func (f *fake) ReviewTime() time.Time                    { return f.review }
 func (f *fake) Prefix(p feedring.PeerID) standing.Prefix { return f.prefixes[p] }
+func (f *fake) Addrs() []string                          { return f.addrs }
 func (f *fake) RequestAssignments(r []Request)           { f.requested = append(f.requested, r...) }
 
 // newSharing is the part of p1, which offers a feed that others offer too.

@@ -39,6 +39,9 @@ type memberFeed struct {
 	failedAt        time.Time         // when a fetch last failed; zero: the origin answers, as far as is known
 	last            *datedFetch       // the last fetch by anybody; nil: not known; never changed, only replaced
 	unreported      bool              // last was not reported to the manager yet
+	verifying       VerifyStandIn     // what the driver knows; its Last is nil
+	failedStandIn   feedring.PeerID   // that kept something back of this feed
+	failedUntil     time.Time         // this peer does not rest for it until then
 }
 
 // NewMember returns the part of a peer that offers no feeds and wants so many fetchers for each.
@@ -73,9 +76,9 @@ func (o *Member) ManagerChanged() {
 
 // Actions is what a review asks for.
 type Actions struct {
-	Decisions []FetchAssignment // to tell the driver
-	Measure   []string          // feeds whose origin's distance is to be measured
-	Requests  []Request         // to tell the manager
+	Decisions []Output  // to tell the driver: FetchAssignment and VerifyStandIn
+	Measure   []string  // feeds whose origin's distance is to be measured
+	Requests  []Request // to tell the manager
 	Next      time.Time
 }
 
@@ -142,14 +145,14 @@ func (o *Member) request(h *Snapshot, url string, s *memberFeed) Request {
 }
 
 // OnAssignments takes the manager's assignments, which are valid for a time.
-func (o *Member) OnAssignments(h *Snapshot, during time.Duration, feeds []Assignment) (turns []FetchAssignment) {
+func (o *Member) OnAssignments(h *Snapshot, during time.Duration, feeds []Assignment) (turns []Output) {
 	for _, f := range feeds {
 		s := o.feeds[f.URL]
 		if s == nil || s.announced.Own || len(f.By) == 0 || len(f.By) > MaxFetchers {
 			continue
 		}
 		s.fetchers, s.validUntil, s.tries, s.waitingSince = f.By, h.Now.Add(min(during, 2*h.validity())), 0, time.Time{}
-		last, told := bounded(f.Last, h.Now), s.announced
+		last, told, verifying := bounded(f.Last, h.Now), s.announced, s.verifying
 		news := last.newerThan(s.last, h.slack())
 		if news {
 			s.last = last
@@ -157,6 +160,9 @@ func (o *Member) OnAssignments(h *Snapshot, during time.Duration, feeds []Assign
 		s.decide(h, o.group, f.URL, &turns)
 		if news && s.announced == told && (told.Slots > 1 && last.Wait > 0 || told.Slot == 0 && told.By != "" && last.concernsAll(h.Now)) {
 			s.announce(h, o.group, &turns)
+		}
+		if news && s.verifying == verifying && verifying.Checks > 0 {
+			s.tellStandIn(h, &turns)
 		}
 	}
 	return turns

@@ -45,6 +45,12 @@ type (
 	}
 	// FetchNow asks the fetcher of an own feed to fetch it now.
 	FetchNow struct{ URL string }
+	// StandInFailed tells that the peer which fetches an own feed instead of this one kept
+	// back what the feed has.
+	StandInFailed struct {
+		URL string
+		By  feedring.PeerID
+	}
 )
 
 // Outputs.
@@ -69,6 +75,19 @@ type (
 		Part        Part
 		Last        *LastFetch
 	}
+	// VerifyStandIn asks this peer to verify By, which fetches an own feed instead of it. Check
+	// is its place, from 1, among the Checks peers that rest for that feed: each looks as many
+	// times more rarely as they are. Checks 0: nothing is to be verified any more. Part is that
+	// of the host's time. Last is the last fetch that the group was told of; it comes again
+	// with each newer one. StandInFailed follows if By keeps something back.
+	VerifyStandIn struct {
+		Group         feedring.GroupID
+		URL           string
+		By            feedring.PeerID
+		Check, Checks int
+		Part          Part
+		Last          *LastFetch
+	}
 	// MeasureOrigin asks for the latency of an own feed's origin, without a request to it.
 	// OriginMeasured follows if it can be measured.
 	MeasureOrigin struct {
@@ -86,6 +105,8 @@ type (
 func (OriginMeasured) IsInput()   {}
 func (OriginFetched) IsInput()    {}
 func (FetchNow) IsInput()         {}
+func (StandInFailed) IsInput()    {}
 func (FetchAssignment) IsOutput() {}
+func (VerifyStandIn) IsOutput()   {}
 func (MeasureOrigin) IsOutput()   {}
 func (FetchRequested) IsOutput()  {}

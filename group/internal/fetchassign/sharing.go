@@ -136,7 +136,7 @@ func (s *Sharing) Review() {
 	s.request(do.Requests)
 }
 
-func (s *Sharing) emit(decisions []FetchAssignment) {
+func (s *Sharing) emit(decisions []Output) {
 	for _, d := range decisions {
 		s.group.Emit(d)
 	}
@@ -217,6 +217,13 @@ func (s *Sharing) OnMeasured(in OriginMeasured) {
 // OnFetched takes the end of a fetch of this peer.
 func (s *Sharing) OnFetched(in OriginFetched) {
 	if s.member.OnFetched(in.URL, &in.Last, s.group.Now()) {
+		s.ReviewIn(0)
+	}
+}
+
+// OnStandInFailed takes that the stand-in for an own feed kept something back.
+func (s *Sharing) OnStandInFailed(in StandInFailed) {
+	if s.member.OnStandInFailed(in.URL, in.By, s.group.Now()) {
 		s.ReviewIn(0)
 	}
 }

@@ -29,6 +29,7 @@ type Members interface {
 	AwaySince(feedring.PeerID) time.Time // since when a peer that is away is so
 	Named(url string) bool               // the site of an own feed names this peer, as this peer found itself
 	Prefix(feedring.PeerID) standing.Prefix
+	Addrs() []string // of this peer
 }
 
 // The times of sharing, in refresh periods.

@@ -100,6 +100,12 @@ func (h *BodyHash) UnmarshalText(text []byte) error {
 // Known returns how many entries are remembered, and loaded.
 func (s *State) Known() int { return len(s.known) }
 
+// Lists reports whether the last document had an entry.
+func (s *State) Lists(id feedring.EntryID) bool {
+	k, ok := s.known[id]
+	return ok && !k.gone
+}
+
 // Loaded reports whether the entries are there: a document came.
 func (s *State) Loaded() bool { return s.known != nil }
 

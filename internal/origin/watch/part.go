@@ -20,8 +20,8 @@ const (
 	leastPart = 1 << 22 // of a part that somebody made too small: an hour and a bit
 )
 
-// opens is the first moment from now on at which a fetch may begin.
-func (p Part) opens(now time.Time) time.Time {
+// Opens is the first moment from now on at which a fetch may begin.
+func (p Part) Opens(now time.Time) time.Time {
 	if p == (Part{}) {
 		return now
 	}
@@ -44,5 +44,5 @@ func (m HostPolicy) opens(f *watched, now time.Time) time.Time {
 	if m.Origins == nil || f.ours || f.fresh || f.now().asked != nil {
 		return now
 	}
-	return m.Origins.Part(f.url).opens(now)
+	return m.Origins.Part(f.url).Opens(now)
 }

@@ -108,7 +108,7 @@ func TestPartsOfTime(t *testing.T) {
 	for at := start; at.Before(start.Add(10 * time.Hour)); at = at.Add(slotLength / 4) {
 		open := 0
 		for i, p := range parts {
-			if p.opens(at).Equal(at) {
+			if p.Opens(at).Equal(at) {
 				open++
 				counts[i]++
 				if gap := at.Sub(last[i]); !last[i].IsZero() && gap > 3*slotLength*time.Duration(1<<32/uint64(p.Size)) {
@@ -126,7 +126,7 @@ func TestPartsOfTime(t *testing.T) {
 			t.Errorf("part %d is open for %.3f of the time, not %.3f", i, share, want)
 		}
 	}
-	if at := (Part{From: 5, Size: 1}).opens(start); at.Sub(start) > 3*time.Hour {
+	if at := (Part{From: 5, Size: 1}).Opens(start); at.Sub(start) > 3*time.Hour {
 		t.Errorf("a part of nothing opens after %v", at.Sub(start))
 	}
 }

@@ -235,7 +235,7 @@ func (o *Feeds) remove(ctx context.Context, url string) error {
 	delete(o.titles, url)
 	delete(o.few, url)
 	o.mu.Unlock()
-	o.assignments.forget(url)
+	o.ceased(url)
 	if err := o.save(ctx, url); err != nil {
 		o.Log.Warn("what is known of a feed was not saved", "url", url, "err", err)
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/feedring/feedring/node/internal/origins/latency"
 	"github.com/feedring/feedring/node/internal/origins/moved"
 	"github.com/feedring/feedring/node/internal/origins/slots"
+	"github.com/feedring/feedring/node/internal/origins/verify"
 	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 )
@@ -125,7 +126,9 @@ type Config struct {
 	Log          *slog.Logger
 	Share        feedring.Share // how much of an entry leaves this peer, where its feed does not say
 	AllowPrivate bool           // addresses of this machine and its network are fetched too
-	Interval     time.Duration  // between fetches of each origin; 0: scheduled
+	Refresh      time.Duration
+	Freshness    time.Duration // entries of others are held for so long
+	Interval     time.Duration // between fetches of each origin; 0: scheduled
 	Policy       watch.Rule
 	Budget       time.Duration
 }
@@ -152,6 +155,8 @@ type Feeds struct {
 	ctx         context.Context // ends with the peer
 	parts       Parts
 	watcher     *watch.Watcher
+	policy      watch.Policy
+	verifier    *verify.Verifier // of those who fetch instead of this peer; nil: nobody is verified
 	files       *files.Files
 	ours        vouches
 	assignments *assignments  // who fetches what is published; nil: this peer at all
@@ -189,9 +194,15 @@ func (o *Feeds) Begin(parts Parts) (err error) {
 	if o.Interval > 0 {
 		policy = watch.Fixed(o.Interval)
 	}
-	policy = slots.Policy{Policy: policy, Assignments: o.assignments, Exact: o.Interval > 0}
+	o.policy = slots.Policy{Policy: policy, Assignments: o.assignments, Exact: o.Interval > 0}
+	if parts.Client != nil {
+		o.verifier = verify.New(o.ctx, verify.Config{
+			Fetcher: fetch.NewFetcher(parts.Client, parts.Subscribers), Feeds: o, Loop: o.Loop, Tasks: o.Tasks, Log: o.Log,
+			Refresh: o.Refresh, Freshness: o.Freshness,
+		})
+	}
 	o.watcher, err = watch.New(watch.Config{
-		Client: o.files, Policy: policy, HostPolicy: o.hostPolicy(), Preparer: parts.Subscribers, Handler: o, Logger: o.Log,
+		Client: o.files, Policy: o.policy, HostPolicy: o.hostPolicy(), Preparer: parts.Subscribers, Handler: o, Logger: o.Log,
 	})
 	return err
 }

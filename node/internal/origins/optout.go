@@ -82,7 +82,7 @@ func (o *Feeds) OptOutChanged(url string) {
 	}
 	o.watcher.Remove(url)
 	o.keepBackoff(&f)
-	o.assignments.forget(url)
+	o.ceased(url)
 	o.Cache.Withdraw(url)
 	o.Offers.Now()
 	o.parts.Subscribers.FeedChanged(url)

@@ -1,0 +1,356 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/origin/fetch"
+	"github.com/feedring/feedring/internal/origin/watch"
+	"github.com/feedring/feedring/node/internal/nodetest"
+)
+
+const (
+	url      = "https://site.example/feed"
+	refresh  = time.Minute
+	interval = time.Hour
+	patience = 2*interval + 10*refresh
+)
+
+// world is an origin, what the group has of it, and a machine that is told of failures.
+type world struct {
+	t  *testing.T
+	v  *Verifier
+	mu sync.Mutex
+
+	document []string // the titles of its entries, the newest first
+	mirrors  string   // an element of the feed
+	unstable bool     // each request is told other guids
+	status   int      // 0: 200
+	header   http.Header
+	requests []time.Time
+	readBy   []bool // whether the feed refused mirrors, as WasRead was told
+
+	held   map[feedring.EntryID]bool
+	failed []time.Time
+	own    fetch.State
+	plans  int
+	by     feedring.PeerID // who fetches
+}
+
+const standInID = feedring.PeerID("stand-in")
+
+// play runs a test in virtual time.
+func play(t *testing.T, test func(w *world)) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		w := &world{t: t, held: map[feedring.EntryID]bool{}, header: http.Header{}, by: standInID}
+		w.v = New(ctx, Config{
+			Fetcher: fetch.NewFetcher(w, nil), Feeds: w, Loop: w, Tasks: nodetest.Tasks(t), Log: nodetest.Quiet, Refresh: refresh, Freshness: 24 * time.Hour,
+		})
+		test(w)
+		cancel()
+	})
+}
+
+// Do is the origin.
+func (w *world) Do(r *http.Request) (*http.Response, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.requests = append(w.requests, time.Now())
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>T</title>%s`, w.mirrors)
+	for _, title := range w.document {
+		fmt.Fprintf(&b, `<item><guid>%s</guid><title>%s</title><link>https://site.example/%s</link></item>`, title+w.guid(), title, title)
+	}
+	b.WriteString(`</channel></rss>`)
+	status := w.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: w.header.Clone(), Body: io.NopCloser(&b), Request: r, ContentLength: -1}, nil
+}
+
+// asked is how often the origin was.
+func (w *world) asked() (n int) {
+	w.change(func() { n = len(w.requests) })
+	return n
+}
+
+// guid makes entries new ones for each reading.
+func (w *world) guid() string {
+	if w.unstable {
+		return fmt.Sprint(len(w.requests))
+	}
+	return ""
+}
+
+// change changes what the origin says, or who fetches.
+func (w *world) change(how func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	how()
+}
+
+func (w *world) RestsFor(_ string, by feedring.PeerID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.by == by
+}
+
+func (w *world) State(string) (fetch.State, error) { return w.own, nil }
+func (w *world) Known(string) ([]byte, error)      { return nil, nil }
+func (w *world) Unplan(string)                     { w.change(func() { w.plans = 0 }) }
+
+func (w *world) Opens(_ string, p group.Part, from time.Time) time.Time {
+	return watch.Part(p).Opens(from)
+}
+
+func (w *world) Plan(s *fetch.State, o fetch.Outcome, now time.Time) {
+	w.change(func() { w.plans++ })
+	watch.HostPolicy{Between: interval}.Plan(watch.Fixed(interval), s, o, now)
+}
+
+func (w *world) Visit(ctx context.Context, _ string, ask func(context.Context) error) error {
+	return ask(ctx)
+}
+
+func (w *world) Holds(_ string, id feedring.EntryID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.held[id]
+}
+
+func (w *world) WasRead(_ string, noMirrors bool) {
+	w.change(func() { w.readBy = append(w.readBy, noMirrors) })
+}
+
+// Tell is the machine.
+func (w *world) Tell(_ feedring.GroupID, in group.Input) {
+	if f, ok := in.(group.StandInFailed); ok && f.By == standInID && f.URL == url {
+		w.change(func() { w.failed = append(w.failed, time.Now()) })
+	}
+}
+
+// add has the origin publish, and returns how the group gets it.
+func (w *world) add(title string) (publish func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.document = slices.Insert(w.document, 0, title)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.held[feedring.NewEntryID(url, title, "", "")] = true
+	}
+}
+
+// rests has this peer be one of several that rest; it was told of a fetch just now.
+func (w *world) rests(check, checks int) {
+	w.v.Assign(group.VerifyStandIn{URL: url, By: standInID, Check: check, Checks: checks, Last: &group.LastFetch{}})
+}
+
+// An honest stand-in, whose times differ from this peer's, is never suspected, and those that
+// rest read the feed together once for eight of its fetches.
+func TestHonestStandIn(t *testing.T) {
+	const days, resting = 8, 2
+	for check := 1; check <= resting; check++ {
+		play(t, func(w *world) {
+			for i := range days * 24 {
+				w.rests(check, resting)
+				publish := w.add(fmt.Sprint("entry ", i))
+				time.Sleep(interval)
+				publish() // an hour later, by its own fetch
+			}
+			synctest.Wait()
+			if most := days*24/(rarer*resting) + 1; len(w.requests) > most || len(w.requests) < most-2 {
+				t.Errorf("peer %d of %d reads %d times in %d intervals", check, resting, len(w.requests), days*24)
+			}
+			if len(w.failed) > 0 {
+				t.Errorf("peer %d suspects an honest stand-in", check)
+			}
+		})
+	}
+}
+
+// A stand-in that says that it fetches and publishes nothing is found out by the reading after
+// the next.
+func TestStandInThatKeepsBack(t *testing.T) {
+	play(t, func(w *world) {
+		w.add("old")() // before this peer rested
+		w.rests(1, 1)
+		time.Sleep(2 * rarer * interval) // it is read at least once
+		w.add("news")
+		began := time.Now()
+		for range 24 {
+			w.rests(1, 1)
+			time.Sleep(interval)
+		}
+		synctest.Wait()
+		if len(w.failed) == 0 {
+			t.Fatalf("it was not found out, %d readings", len(w.requests))
+		}
+		if took := w.failed[0].Sub(began); took > rarer*interval+patience {
+			t.Errorf("it was found out after %s", took)
+		}
+	})
+}
+
+// What left the feed between two readings proves nothing, nor does what the group got before
+// the second one, which is spared then.
+func TestNoEvidence(t *testing.T) {
+	for name, meanwhile := range map[string]func(w *world, publish func()){
+		"it left the feed": func(w *world, _ func()) { w.change(func() { w.document = w.document[1:] }) },
+		"it was published": func(_ *world, publish func()) { publish() },
+		"mirrors are refused": func(w *world, _ func()) {
+			w.change(func() { w.mirrors = `<atom:link rel="feedring" href="feedring:no"/>` })
+		},
+		"another peer fetches": func(w *world, _ func()) { w.change(func() { w.by = "another" }) },
+		"this peer fetches": func(w *world, _ func()) {
+			w.v.Assign(group.VerifyStandIn{URL: url})
+		},
+		"the feed is not offered any more": func(w *world, _ func()) { w.v.Forget(url) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(w *world) {
+				w.add("old")()
+				w.rests(1, 1)
+				time.Sleep(2 * rarer * interval)
+				publish, before := w.add("news"), w.asked()
+				for w.asked() == before {
+					w.rests(1, 1)
+					time.Sleep(interval / 4)
+					synctest.Wait()
+				}
+				meanwhile(w, publish)
+				for range 3 * int(patience/interval) {
+					time.Sleep(interval)
+					if name == "it was published" {
+						w.rests(1, 1)
+					}
+				}
+				synctest.Wait()
+				if len(w.failed) > 0 {
+					t.Error("it is suspected")
+				}
+				if name == "mirrors are refused" && !slices.Contains(w.readBy, true) {
+					t.Error("nobody is told of the refusal")
+				}
+				if name == "the feed is not offered any more" && w.plans > 0 {
+					t.Error("it is still planned with")
+				}
+			})
+		})
+	}
+}
+
+// A feed that gives its entries other guids with each reading costs two readings where others
+// cost one, and nobody is suspected.
+func TestUnstableGuids(t *testing.T) {
+	play(t, func(w *world) {
+		const days = 8
+		w.unstable = true
+		for i := range days * 24 {
+			w.rests(1, 1)
+			w.add(fmt.Sprint("entry", i))()
+			time.Sleep(interval)
+		}
+		synctest.Wait()
+		if len(w.failed) > 0 {
+			t.Error("it is suspected")
+		}
+		if most := 2 * days * 24 / rarer; len(w.requests) > most+2 {
+			t.Errorf("%d readings in %d intervals", len(w.requests), days*24)
+		}
+	})
+}
+
+// T8: where nobody tells of a fetch, one of those who rest reads the feed within two intervals
+// and 10 r, and all together do once in an interval from then on.
+func TestSilentStandIn(t *testing.T) {
+	const resting, hours = 3, 48
+	count := 0
+	for check := 1; check <= resting; check++ {
+		play(t, func(w *world) {
+			w.own = fetch.State{URL: url, LastFetch: time.Now().Add(-interval), LastSuccess: time.Now().Add(-interval)}
+			began := time.Now()
+			w.rests(check, resting)
+			w.add("news")
+			time.Sleep(hours * interval)
+			synctest.Wait()
+			if len(w.requests) == 0 || check == 1 && w.requests[0].Sub(began) > patience {
+				t.Fatalf("peer %d reads at %v, the silence began at %s", check, w.requests, began)
+			}
+			count += len(w.requests)
+			if len(w.failed) == 0 || w.failed[0].Sub(began) > patience+time.Duration(check-1)*interval+patience {
+				t.Errorf("peer %d found it out at %v", check, w.failed)
+			}
+		})
+	}
+	if count > hours {
+		t.Errorf("%d readings in %d intervals", count, hours)
+	}
+}
+
+// What an origin asked others for puts a reading off by an hour at most: it may be made up.
+func TestReadingIsPutOff(t *testing.T) {
+	play(t, func(w *world) {
+		began := time.Now()
+		for range 10 {
+			w.v.Assign(group.VerifyStandIn{URL: url, By: standInID, Check: 1, Checks: 1, Last: &group.LastFetch{Ago: time.Since(began), Wait: 24 * time.Hour}})
+			time.Sleep(interval / 2)
+		}
+		synctest.Wait()
+		if len(w.requests) == 0 || w.requests[0].Sub(began) > patience+hearsay {
+			t.Errorf("read at %v, not %s after %s", w.requests, patience+hearsay, began)
+		}
+		if len(w.requests) > 0 && w.requests[0].Sub(began) < patience && w.requests[0].Sub(began) < hearsay {
+			t.Errorf("read at once")
+		}
+	})
+}
+
+// What the origin asks this peer for holds, and a feed that is gone is not read again.
+func TestOriginIsHeeded(t *testing.T) {
+	play(t, func(w *world) {
+		w.status, w.header = http.StatusServiceUnavailable, http.Header{"Retry-After": {"36000"}}
+		w.v.Assign(group.VerifyStandIn{URL: url, By: standInID, Check: 1, Checks: 1})
+		time.Sleep(9 * time.Hour) // it is read in the first hour
+		synctest.Wait()
+		if len(w.requests) != 1 {
+			t.Errorf("asked at %v though it wanted to be left alone", w.requests)
+		}
+		w.change(func() { w.status, w.header = http.StatusGone, http.Header{} })
+		time.Sleep(1000 * time.Hour)
+		synctest.Wait()
+		if len(w.requests) != 2 {
+			t.Errorf("asked %d times though the feed is gone", len(w.requests))
+		}
+	})
+}
+
+// A reading keeps to its part of the host's time.
+func TestPartOfTheHost(t *testing.T) {
+	play(t, func(w *world) {
+		part := group.Part{From: 1 << 31, Size: 1 << 28}
+		w.v.Assign(group.VerifyStandIn{URL: url, By: standInID, Check: 1, Checks: 1, Part: part})
+		time.Sleep(100 * time.Hour)
+		synctest.Wait()
+		for _, at := range w.requests {
+			if open := watch.Part(part).Opens(at); !open.Equal(at) {
+				t.Errorf("read at %s, not at %s", at, open)
+			}
+		}
+		if len(w.requests) < 10 {
+			t.Errorf("%d readings", len(w.requests))
+		}
+	})
+}
