@@ -24,8 +24,8 @@ const (
 	mostEvery  = 24 * time.Hour
 )
 
-// reading is what this peer found.
-type reading struct {
+// observation is what this peer found.
+type observation struct {
 	began time.Time
 	at    time.Time     // when it was last tried; zero: not yet
 	every time.Duration // between two fetches, as this peer would plan them; 0: it is not known yet
@@ -38,11 +38,11 @@ type reading struct {
 
 // patience is how long a stand-in has to publish what a feed has, and may be silent: it fetches
 // at its own times, which differ from this peer's.
-func (v *Verifier) patience(r *reading) time.Duration { return 2*r.every + 10*v.cfg.Refresh }
+func (v *Verifier) patience(r *observation) time.Duration { return 2*r.every + 10*v.cfg.Refresh }
 
 // act does what is due, and returns when it is to be called again; false: the stand-in is not
 // to be verified any more.
-func (v *Verifier) act(r *reading, s *standIn) (next time.Time, more bool) {
+func (v *Verifier) act(r *observation, s *standIn) (next time.Time, more bool) {
 	if !v.cfg.Feeds.RestsFor(s.URL, s.By) {
 		return time.Time{}, false
 	}
@@ -68,7 +68,7 @@ func (v *Verifier) act(r *reading, s *standIn) (next time.Time, more bool) {
 }
 
 // plan goes on from this peer's own last fetch.
-func (v *Verifier) plan(r *reading, url string) {
+func (v *Verifier) plan(r *observation, url string) {
 	st, err := v.cfg.Feeds.State(url)
 	if err == nil && st.Fetched() {
 		r.known, err = v.cfg.Feeds.Known(url)
@@ -90,7 +90,7 @@ func between(s *fetch.State, now time.Time) time.Duration {
 
 // due is when the feed is to be read. Those who rest read it one after another, and when the
 // group was not told of a fetch for long.
-func (v *Verifier) due(r *reading, s *standIn, now time.Time) time.Time {
+func (v *Verifier) due(r *observation, s *standIn, now time.Time) time.Time {
 	at, turn, turns := r.since.Add(v.patience(r)), time.Duration(s.Check-1), time.Duration(s.Checks)
 	if len(r.missing) == 0 {
 		at = r.began.Add(rarer*turn*r.every + phaseOf(s.URL, rarer*r.every))
@@ -120,7 +120,7 @@ func (v *Verifier) lacking(url string, ids []feedring.EntryID) []feedring.EntryI
 }
 
 // read reads the feed.
-func (v *Verifier) read(r *reading, s *standIn) {
+func (v *Verifier) read(r *observation, s *standIn) {
 	ctx, cancel := context.WithTimeout(v.ctx, readWithin)
 	defer cancel()
 	st := r.state
@@ -150,7 +150,7 @@ func (v *Verifier) read(r *reading, s *standIn) {
 // take takes in what a feed has. What is missing for the second time was kept back; what left
 // the feed meanwhile proves nothing, nor does a feed whose entries have other ids for each
 // reader (ByLink).
-func (v *Verifier) take(r *reading, s *standIn, answer fetch.Answer, now time.Time) {
+func (v *Verifier) take(r *observation, s *standIn, answer fetch.Answer, now time.Time) {
 	st := r.state
 	if err := st.LoadKnown(r.known); err != nil {
 		v.cfg.Log.Warn("what is known of a feed cannot be read", "url", s.URL, "err", err)

@@ -68,7 +68,7 @@ type Verifier struct {
 
 // feed is one that another peer fetches.
 type feed struct {
-	reading // belongs to the one step that runs
+	observation // belongs to the one step that runs
 
 	standIn             // of the Verifier's lock, as all that follows
 	timer   *time.Timer // until the next step
@@ -105,7 +105,7 @@ func (v *Verifier) Assign(a group.VerifyStandIn) {
 	}
 	now := time.Now()
 	if f == nil {
-		f = &feed{reading: reading{began: now}, standIn: standIn{told: now}}
+		f = &feed{observation: observation{began: now}, standIn: standIn{told: now}}
 		v.feeds[a.URL] = f
 	}
 	if l := a.Last; l != nil {
@@ -154,7 +154,7 @@ func (v *Verifier) step(f *feed) {
 	if !ok {
 		return
 	}
-	next, more := v.act(&f.reading, &s)
+	next, more := v.act(&f.observation, &s)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	f.busy = false

@@ -80,9 +80,24 @@ func (w *world) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: w.header.Clone(), Body: io.NopCloser(&b), Request: r, ContentLength: -1}, nil
 }
 
-// asked is how often the origin was.
-func (w *world) asked() (n int) {
-	w.change(func() { n = len(w.requests) })
+// asked is when the origin was, suspected when the machine was told of a failure.
+func (w *world) asked() (at []time.Time) {
+	w.change(func() { at = slices.Clone(w.requests) })
+	return at
+}
+
+func (w *world) suspected() (at []time.Time) {
+	w.change(func() { at = slices.Clone(w.failed) })
+	return at
+}
+
+func (w *world) refusals() (read []bool) {
+	w.change(func() { read = slices.Clone(w.readBy) })
+	return read
+}
+
+func (w *world) planned() (n int) {
+	w.change(func() { n = w.plans })
 	return n
 }
 
@@ -171,10 +186,10 @@ func TestHonestStandIn(t *testing.T) {
 				publish() // an hour later, by its own fetch
 			}
 			synctest.Wait()
-			if most := days*24/(rarer*resting) + 1; len(w.requests) > most || len(w.requests) < most-2 {
-				t.Errorf("peer %d of %d reads %d times in %d intervals", check, resting, len(w.requests), days*24)
+			if most := days*24/(rarer*resting) + 1; len(w.asked()) > most || len(w.asked()) < most-2 {
+				t.Errorf("peer %d of %d reads %d times in %d intervals", check, resting, len(w.asked()), days*24)
 			}
-			if len(w.failed) > 0 {
+			if len(w.suspected()) > 0 {
 				t.Errorf("peer %d suspects an honest stand-in", check)
 			}
 		})
@@ -195,10 +210,10 @@ func TestStandInThatKeepsBack(t *testing.T) {
 			time.Sleep(interval)
 		}
 		synctest.Wait()
-		if len(w.failed) == 0 {
-			t.Fatalf("it was not found out, %d readings", len(w.requests))
+		if len(w.suspected()) == 0 {
+			t.Fatalf("it was not found out, %d readings", len(w.asked()))
 		}
-		if took := w.failed[0].Sub(began); took > rarer*interval+patience {
+		if took := w.suspected()[0].Sub(began); took > rarer*interval+patience {
 			t.Errorf("it was found out after %s", took)
 		}
 	})
@@ -224,8 +239,8 @@ func TestNoEvidence(t *testing.T) {
 				w.add("old")()
 				w.rests(1, 1)
 				time.Sleep(2 * rarer * interval)
-				publish, before := w.add("news"), w.asked()
-				for w.asked() == before {
+				publish, before := w.add("news"), len(w.asked())
+				for len(w.asked()) == before {
 					w.rests(1, 1)
 					time.Sleep(interval / 4)
 					synctest.Wait()
@@ -238,13 +253,13 @@ func TestNoEvidence(t *testing.T) {
 					}
 				}
 				synctest.Wait()
-				if len(w.failed) > 0 {
+				if len(w.suspected()) > 0 {
 					t.Error("it is suspected")
 				}
-				if name == "mirrors are refused" && !slices.Contains(w.readBy, true) {
+				if name == "mirrors are refused" && !slices.Contains(w.refusals(), true) {
 					t.Error("nobody is told of the refusal")
 				}
-				if name == "the feed is not offered any more" && w.plans > 0 {
+				if name == "the feed is not offered any more" && w.planned() > 0 {
 					t.Error("it is still planned with")
 				}
 			})
@@ -264,11 +279,11 @@ func TestUnstableGuids(t *testing.T) {
 			time.Sleep(interval)
 		}
 		synctest.Wait()
-		if len(w.failed) > 0 {
+		if len(w.suspected()) > 0 {
 			t.Error("it is suspected")
 		}
-		if most := 2 * days * 24 / rarer; len(w.requests) > most+2 {
-			t.Errorf("%d readings in %d intervals", len(w.requests), days*24)
+		if most := 2 * days * 24 / rarer; len(w.asked()) > most+2 {
+			t.Errorf("%d readings in %d intervals", len(w.asked()), days*24)
 		}
 	})
 }
@@ -286,12 +301,12 @@ func TestSilentStandIn(t *testing.T) {
 			w.add("news")
 			time.Sleep(hours * interval)
 			synctest.Wait()
-			if len(w.requests) == 0 || check == 1 && w.requests[0].Sub(began) > patience {
-				t.Fatalf("peer %d reads at %v, the silence began at %s", check, w.requests, began)
+			if len(w.asked()) == 0 || check == 1 && w.asked()[0].Sub(began) > patience {
+				t.Fatalf("peer %d reads at %v, the silence began at %s", check, w.asked(), began)
 			}
-			count += len(w.requests)
-			if len(w.failed) == 0 || w.failed[0].Sub(began) > patience+time.Duration(check-1)*interval+patience {
-				t.Errorf("peer %d found it out at %v", check, w.failed)
+			count += len(w.asked())
+			if len(w.suspected()) == 0 || w.suspected()[0].Sub(began) > patience+time.Duration(check-1)*interval+patience {
+				t.Errorf("peer %d found it out at %v", check, w.suspected())
 			}
 		})
 	}
@@ -309,10 +324,10 @@ func TestReadingIsPutOff(t *testing.T) {
 			time.Sleep(interval / 2)
 		}
 		synctest.Wait()
-		if len(w.requests) == 0 || w.requests[0].Sub(began) > patience+hearsay {
-			t.Errorf("read at %v, not %s after %s", w.requests, patience+hearsay, began)
+		if len(w.asked()) == 0 || w.asked()[0].Sub(began) > patience+hearsay {
+			t.Errorf("read at %v, not %s after %s", w.asked(), patience+hearsay, began)
 		}
-		if len(w.requests) > 0 && w.requests[0].Sub(began) < patience && w.requests[0].Sub(began) < hearsay {
+		if len(w.asked()) > 0 && w.asked()[0].Sub(began) < patience && w.asked()[0].Sub(began) < hearsay {
 			t.Errorf("read at once")
 		}
 	})
@@ -325,14 +340,14 @@ func TestOriginIsHeeded(t *testing.T) {
 		w.v.Assign(group.VerifyStandIn{URL: url, By: standInID, Check: 1, Checks: 1})
 		time.Sleep(9 * time.Hour) // it is read in the first hour
 		synctest.Wait()
-		if len(w.requests) != 1 {
-			t.Errorf("asked at %v though it wanted to be left alone", w.requests)
+		if len(w.asked()) != 1 {
+			t.Errorf("asked at %v though it wanted to be left alone", w.asked())
 		}
 		w.change(func() { w.status, w.header = http.StatusGone, http.Header{} })
 		time.Sleep(1000 * time.Hour)
 		synctest.Wait()
-		if len(w.requests) != 2 {
-			t.Errorf("asked %d times though the feed is gone", len(w.requests))
+		if len(w.asked()) != 2 {
+			t.Errorf("asked %d times though the feed is gone", len(w.asked()))
 		}
 	})
 }
@@ -344,13 +359,13 @@ func TestPartOfTheHost(t *testing.T) {
 		w.v.Assign(group.VerifyStandIn{URL: url, By: standInID, Check: 1, Checks: 1, Part: part})
 		time.Sleep(100 * time.Hour)
 		synctest.Wait()
-		for _, at := range w.requests {
+		for _, at := range w.asked() {
 			if open := watch.Part(part).Opens(at); !open.Equal(at) {
 				t.Errorf("read at %s, not at %s", at, open)
 			}
 		}
-		if len(w.requests) < 10 {
-			t.Errorf("%d readings", len(w.requests))
+		if len(w.asked()) < 10 {
+			t.Errorf("%d readings", len(w.asked()))
 		}
 	})
 }
