@@ -176,14 +176,8 @@ func (m *Machine) apply(in Input) {
 		m.recheckSites(m.cfg.Self)
 	case Rival:
 		m.rival(in)
-	case OriginMeasured:
-		m.sharing.OnMeasured(in)
-	case OriginFetched:
-		m.sharing.OnFetched(in)
-	case StandInFailed:
-		m.sharing.OnStandInFailed(in)
-	case FetchNow:
-		m.sharing.FetchNow(in.URL)
+	case OriginMeasured, OriginFetched, StandInFailed, FetchNow:
+		m.sharing.Take(in)
 	case Depart:
 		m.depart()
 	case Abandon:

@@ -6,6 +6,9 @@ import (
 	"github.com/feedring/feedring"
 )
 
+// Input is one thing that happened.
+type Input = interface{ IsInput() }
+
 // Output is one thing to do.
 type Output = interface{ IsOutput() }
 

@@ -207,6 +207,20 @@ func (s *Sharing) OnAssignments(from feedring.PeerID, valid time.Duration, list 
 	}
 }
 
+// Take takes what the driver found, or wants.
+func (s *Sharing) Take(in Input) {
+	switch in := in.(type) {
+	case OriginMeasured:
+		s.OnMeasured(in)
+	case OriginFetched:
+		s.OnFetched(in)
+	case StandInFailed:
+		s.OnStandInFailed(in)
+	case FetchNow:
+		s.FetchNow(in.URL)
+	}
+}
+
 // OnMeasured takes the latency of an origin.
 func (s *Sharing) OnMeasured(in OriginMeasured) {
 	if s.member.OnMeasured(in.URL, in.Distance, in.Failing, s.group.Now()) {
