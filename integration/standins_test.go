@@ -47,7 +47,7 @@ func TestStandInThatKeepsBack(t *testing.T) {
 			if r := command(t, "feed", "add", url, "--theme", "news", "--data", p.data, "--json"); r.code != 0 {
 				t.Fatal(r)
 			}
-			until(t, 10*time.Second, "rest", func() bool {
+			until(t, 30*time.Second, "rest", func() bool {
 				return slices.ContainsFunc(command(t, "feed", "list", "--json", "--data", p.data).objects, func(o object) bool { return o["rests"] == true && o.str("looked_at_by") == string(m.sealer.ID()) })
 			})
 			before := o.hits("shared", 0)
