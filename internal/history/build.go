@@ -3,7 +3,7 @@ package history
 import (
 	"context"
 	"encoding/binary"
-	"maps"
+	"iter"
 	"slices"
 	"time"
 
@@ -19,7 +19,7 @@ type building struct {
 
 	lists *lists
 	keys  []store.RowKey
-	logs  map[epoch]int
+	logs  map[epoch]bool
 
 	changes []store.Change // not written yet
 	bytes   int
@@ -36,7 +36,7 @@ type limits struct {
 var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, logs: maxLogs, weight: 16 << 20, look: 100 * time.Millisecond}
 
 func (h *History) building(id uint64) *building {
-	return &building{store: h.store, limits: h.limits, id: id, lists: newLists(), logs: make(map[epoch]int)}
+	return &building{store: h.store, limits: h.limits, id: id, lists: newLists(), logs: make(map[epoch]bool)}
 }
 
 // full reports that the segment must be written before another row is added.
@@ -47,9 +47,7 @@ func (b *building) full() bool {
 func (b *building) add(k store.RowKey, row *store.Row) {
 	b.keys = append(b.keys, k)
 	b.lists.add(k, row)
-	if log := (epoch{k.Ref, k.Epoch}); b.logs[log] == 0 {
-		b.logs[log] = len(b.logs) + 1
-	}
+	b.logs[epoch{k.Ref, k.Epoch}] = true
 }
 
 // readAtOnce is how many rows are read while writers may wait.
@@ -117,17 +115,19 @@ func (b *building) write(ctx context.Context) error {
 	if len(b.keys) == 0 {
 		return nil
 	}
-	s := &segment{
-		id: b.id, docs: len(b.keys), private: b.lists.private, weight: b.lists.weight,
-		last: b.keys[len(b.keys)-1], logs: make([]epoch, len(b.logs)),
-	}
-	for log, n := range b.logs {
-		s.logs[n-1] = log
-	}
-	if err := b.writeRows(ctx, s); err != nil {
+	err := b.writeSegment(ctx, b.keys, b.lists.weight, b.lists.postings())
+	b.lists, b.keys, b.logs = newLists(), b.keys[:0], make(map[epoch]bool)
+	return err
+}
+
+// writeSegment writes one segment: the keys of its rows, which are in order, and for each
+// token its list. weight is about that of all lists, or more.
+func (b *building) writeSegment(ctx context.Context, keys []store.RowKey, weight int, postings iter.Seq2[posting, error]) error {
+	s := &segment{id: b.id, docs: len(keys), last: keys[len(keys)-1]}
+	if err := b.writeRows(ctx, s, keys); err != nil {
 		return err
 	}
-	if err := b.writeTokens(ctx, s); err != nil {
+	if err := b.writeTokens(ctx, s, weight, postings); err != nil {
 		return err
 	}
 	if err := b.put(ctx, blockKey(s.id, kindHeader, 0), s.encode()); err != nil {
@@ -135,19 +135,24 @@ func (b *building) write(ctx context.Context) error {
 	}
 	b.made = append(b.made, s)
 	b.id++
-	b.lists, b.keys, b.logs = newLists(), b.keys[:0], make(map[epoch]int)
 	return b.flush(ctx)
 }
 
-func (b *building) writeRows(ctx context.Context, s *segment) error {
-	n := 0
-	for keys := range slices.Chunk(b.keys, rowsInBlock) {
+func (b *building) writeRows(ctx context.Context, s *segment, all []store.RowKey) error {
+	logs, n := make(map[epoch]int), 0
+	for keys := range slices.Chunk(all, rowsInBlock) {
 		s.starts = append(s.starts, keys[0])
 		body, before := make([]byte, 0, 10*len(keys)), keys[0].Second
 		for _, k := range keys {
+			log, known := logs[epoch{k.Ref, k.Epoch}]
+			if !known {
+				log = len(s.logs)
+				logs[epoch{k.Ref, k.Epoch}] = log
+				s.logs = append(s.logs, epoch{k.Ref, k.Epoch})
+			}
 			body = binary.AppendUvarint(body, k.Second-before)
 			body = binary.AppendUvarint(body, uint64(^k.Nano))
-			body = binary.AppendUvarint(body, uint64(b.logs[epoch{k.Ref, k.Epoch}]-1))
+			body = binary.AppendUvarint(body, uint64(log))
 			body = binary.AppendUvarint(body, ^k.Sequence)
 			before = k.Second
 		}
@@ -159,40 +164,45 @@ func (b *building) writeRows(ctx context.Context, s *segment) error {
 	return nil
 }
 
-func (b *building) writeTokens(ctx context.Context, s *segment) error {
-	size := max(blockBytes, b.lists.weight/mostBlocks)
+func (b *building) writeTokens(ctx context.Context, s *segment, weight int, postings iter.Seq2[posting, error]) error {
+	size := max(blockBytes, weight/mostBlocks)
 	var body []byte
 	write := func() error {
 		err := b.put(ctx, blockKey(s.id, kindTokens, len(s.tokens)-1), body)
 		body = nil
 		return err
 	}
-	for _, token := range slices.Sorted(maps.Keys(b.lists.byToken)) {
-		if len(body) >= size {
-			if err := write(); err != nil {
-				return err
-			}
+	for p, err := range postings {
+		if err == nil && len(body) >= size {
+			err = write()
+		}
+		if err != nil {
+			return err
 		}
 		if body == nil {
-			s.tokens = append(s.tokens, token)
+			s.tokens = append(s.tokens, p.token)
 		}
-		body = binary.AppendUvarint(body, uint64(len(token)))
-		body = append(body, token...)
-		body = b.appendList(body, b.lists.byToken[token])
+		body = binary.AppendUvarint(body, uint64(len(p.token)))
+		body = append(body, p.token...)
+		body = appendList(body, p.gaps, s.docs)
+		s.weight += tokenWeight + len(p.token) + len(p.gaps)
+		if p.token == facetPrivate {
+			s.private = documents(p.gaps)
+		}
 	}
 	return write()
 }
 
 // appendList writes a list as it is, or as bits where these are shorter.
-func (b *building) appendList(body []byte, l *list) []byte {
-	n := (len(b.keys) + 7) / 8
-	if len(l.gaps) <= n {
-		body = binary.AppendUvarint(body, uint64(len(l.gaps))<<1)
-		return append(body, l.gaps...)
+func appendList(body, gaps []byte, docs int) []byte {
+	n := (docs + 7) / 8
+	if len(gaps) <= n {
+		body = binary.AppendUvarint(body, uint64(len(gaps))<<1)
+		return append(body, gaps...)
 	}
 	body = binary.AppendUvarint(body, uint64(n)<<1|1)
-	all := make(set, words64(len(b.keys)))
-	all.addGaps(l.gaps, len(b.keys))
+	all := make(set, words64(docs))
+	all.addGaps(gaps, docs)
 	for i := range n {
 		body = append(body, byte(all[i/8]>>(i%8*8)))
 	}

@@ -2,6 +2,9 @@ package history
 
 import (
 	"encoding/binary"
+	"iter"
+	"maps"
+	"slices"
 
 	"github.com/feedring/feedring/internal/store"
 )
@@ -11,7 +14,6 @@ import (
 type lists struct {
 	byToken map[string]*list
 	docs    int
-	private int
 	weight  int // bytes that they take, about
 }
 
@@ -44,9 +46,7 @@ func (l *lists) add(k store.RowKey, row *store.Row) {
 		}
 		l.append(p)
 	})
-	if l.docs++; row.Private {
-		l.private++
-	}
+	l.docs++
 }
 
 func (l *lists) new(token string) *list {
@@ -64,6 +64,33 @@ func (l *lists) append(p *list) {
 	p.gaps = binary.AppendUvarint(p.gaps, uint64(l.docs-p.next))
 	p.next = l.docs + 1
 	l.weight += len(p.gaps) - was
+}
+
+// posting is a token and its list.
+type posting struct {
+	token string
+	gaps  []byte
+}
+
+// documents returns how many a list names.
+func documents(gaps []byte) (n int) {
+	for _, b := range gaps {
+		if b < 0x80 {
+			n++
+		}
+	}
+	return n
+}
+
+// postings gives all tokens in order, each with its list.
+func (l *lists) postings() iter.Seq2[posting, error] {
+	return func(yield func(posting, error) bool) {
+		for _, token := range slices.Sorted(maps.Keys(l.byToken)) {
+			if !yield(posting{token, l.byToken[token].gaps}, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (l *lists) size() int { return l.docs }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,4 +163,57 @@ func (w *world) compare() (found int) {
 		found += len(got)
 	}
 	return found
+}
+
+// TestJoinedAsRead makes segments of others' lists and of the rows that these name: both are
+// the same, byte for byte.
+func TestJoinedAsRead(t *testing.T) {
+	for seed := range uint64(3) {
+		w := &world{T: t, r: random(seed), dir: t.TempDir()}
+		w.open()
+		for range 30 {
+			check(t, w.s.Append(ctx, w.items()))
+			_, err := w.h.step(ctx)
+			check(t, err)
+		}
+		settle(t, w.h)
+		_, err := w.s.Prune(ctx, start.Add(20*time.Minute), func(feedring.FeedRef) bool { return false })
+		check(t, err)
+
+		old := w.h.state.Load().segments
+		if len(old) < 2 {
+			t.Fatalf("%d segments: nothing is joined", len(old))
+		}
+		joined, read := w.h.building(1000), w.h.building(2000)
+		joined.limits, read.limits = defaultLimits, defaultLimits
+		check(t, joined.join(ctx, old))
+		var keys []store.RowKey
+		check(t, w.s.Read(func(r *store.Reader) (err error) {
+			for _, s := range old {
+				if keys, err = (view{s, r, nil}).all(keys); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		check(t, read.addAll(ctx, sortedKeys(keys)))
+		if len(joined.made) != 1 || len(read.made) != 1 {
+			t.Fatalf("%d and %d segments, want one each", len(joined.made), len(read.made))
+		}
+		if got, want := w.bodies(joined.made[0]), w.bodies(read.made[0]); !slices.Equal(got, want) {
+			t.Errorf("seed %d: joined %d records, read %d, and they differ", seed, len(got), len(want))
+		}
+		check(t, w.s.Close())
+	}
+}
+
+// bodies are the records of a segment without their keys and sums.
+func (w *world) bodies(s *segment) (all []string) {
+	for rec, err := range w.s.List(store.BucketHistory) {
+		check(w, err)
+		if strings.HasPrefix(rec.Key, segmentKey(s.id)) {
+			all = append(all, rec.Key[len(segmentKey(s.id)):]+string(rec.Value[:len(rec.Value)-sumLen]))
+		}
+	}
+	return all
 }

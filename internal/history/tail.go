@@ -38,13 +38,6 @@ func (t *tail) stands() (read uint64, docs, weight int) {
 	return t.read, len(t.keys), t.lists.weight
 }
 
-// sorted returns all its keys, in order.
-func (t *tail) sorted() []store.RowKey {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return sortedKeys(slices.Clone(t.keys))
-}
-
 // find returns the keys of the candidates, in any order, and the number of the
 // journal row from which on the tail knows nothing.
 func (t *tail) find(n *need, s *scratch) (keys []store.RowKey, read uint64, err error) {

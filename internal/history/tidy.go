@@ -58,18 +58,8 @@ func (h *History) fitting(same []*segment) []*segment {
 
 // remake puts new segments in the place of some, without what went away.
 func (h *History) remake(ctx context.Context, st *state, old []*segment) error {
-	var keys []store.RowKey
-	for _, s := range old {
-		err := h.store.Read(func(r *store.Reader) (err error) {
-			keys, err = view{s, r, nil}.all(keys)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
 	b := h.building(st.nextID)
-	if err := b.addAll(ctx, sortedKeys(keys)); err != nil {
+	if err := b.join(ctx, old); err != nil {
 		return err
 	}
 	return h.publish(ctx, st, st.with(b.made, old))

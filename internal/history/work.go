@@ -118,7 +118,7 @@ func (h *History) flush(ctx context.Context, st *state) (more bool, err error) {
 		return false, nil
 	}
 	b := h.building(st.nextID)
-	if err := b.addAll(ctx, st.tail.sorted()); err != nil {
+	if err := b.addTail(ctx, st.tail); err != nil {
 		return false, err
 	}
 	to := st.with(b.made, nil)
