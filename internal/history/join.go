@@ -270,7 +270,7 @@ func (j *joint) addBits(row []byte, place []int32) bool {
 func (j *joint) list() []byte {
 	j.gaps = j.gaps[:0]
 	next := 0
-	append1 := func(id int) {
+	appendID := func(id int) {
 		j.gaps = binary.AppendUvarint(j.gaps, uint64(id-next))
 		next = id + 1
 	}
@@ -283,12 +283,12 @@ func (j *joint) list() []byte {
 			j.set.add(int(id))
 		}
 		for id := j.set.next(0); id >= 0; id = j.set.next(id + 1) {
-			append1(id)
+			appendID(id)
 		}
 	} else {
 		slices.Sort(j.ids)
 		for _, id := range j.ids {
-			append1(int(id))
+			appendID(int(id))
 		}
 	}
 	j.ids = j.ids[:0]

@@ -1,6 +1,6 @@
 // Package quota bounds what strangers' publications take of this peer's disk: the bytes of
-// each publisher a day, and the entries of each feed an hour. How much that is says
-// internal/standing; node/internal/replicate asks before it polls and before it stores.
+// each publisher a day, and the entries of each feed an hour. internal/standing says how much
+// that is. node/internal/replicate asks before it polls and before it stores.
 package quota
 
 import (
@@ -69,6 +69,20 @@ func (q *Quotas) Take(ref feedring.FeedRef, of standing.Quota, sizes []int, now 
 		entries.used++
 	}
 	return len(sizes)
+}
+
+// Return gives back what Take charged for entries that were not stored after all.
+func (q *Quotas) Return(ref feedring.FeedRef, of standing.Quota, sizes []int, now time.Time) {
+	if of == (standing.Quota{}) {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	bytes, entries := q.accounts(ref, now)
+	for _, size := range sizes {
+		bytes.used = max(0, bytes.used-float64(size+overhead))
+	}
+	entries.used = max(0, entries.used-float64(len(sizes)))
 }
 
 // Spent reports whether a feed is better left alone: so little is left that most of what

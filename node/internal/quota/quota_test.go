@@ -106,3 +106,18 @@ func TestAccountsAreForgotten(t *testing.T) {
 		t.Error("an account that is used up was forgotten")
 	}
 }
+
+// TestReturn gives back what was charged for entries that could not be stored.
+func TestReturn(t *testing.T) {
+	q, of, ref := New(), standing.New.Quota(), feedOf("a", 0)
+	for range 100 { // a full disk, asked again and again
+		if got := stored(q, ref, of, 100<<10, 50, begin); got != 50 {
+			t.Fatalf("%d of 50 have room", got)
+		}
+		q.Return(ref, of, slices.Repeat([]int{100 << 10}, 50), begin)
+	}
+	q.Return(ref, of, slices.Repeat([]int{100 << 10}, 50), begin)
+	if got := stored(q, ref, of, 100, firstEntries+10, begin); got != firstEntries {
+		t.Errorf("%d have room, want %d: no more comes back than was charged", got, firstEntries)
+	}
+}

@@ -160,15 +160,25 @@ func (r *Replicator) accept(ctx context.Context, o group.Fetch, part *feedringv1
 	if room := r.room(o, items); room < len(items) {
 		items, wrong = items[:room], errQuota
 	}
-	if len(items) > 0 {
-		if err := r.noteGap(o, began, items[0].Position, dropped, got); err != nil {
-			return err
-		}
-		if err := r.append(ctx, o, began, items); err != nil {
-			return fmt.Errorf("storing polled entries: %w", err)
-		}
+	if err := r.store(ctx, o, began, items, dropped, got); err != nil {
+		r.notStored(o, items)
+		return err
 	}
 	return wrong
+}
+
+// store stores what comes after began, and what the other side dropped before it.
+func (r *Replicator) store(ctx context.Context, o group.Fetch, began feedring.Position, items []store.Item, dropped time.Time, got *group.Fetched) error {
+	if len(items) == 0 {
+		return nil
+	}
+	if err := r.noteGap(o, began, items[0].Position, dropped, got); err != nil {
+		return err
+	}
+	if err := r.append(ctx, o, began, items); err != nil {
+		return fmt.Errorf("storing polled entries: %w", err)
+	}
+	return nil
 }
 
 // noteGap writes down what the other side dropped before the first entry that is going

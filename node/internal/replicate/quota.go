@@ -25,16 +25,24 @@ func (r *Replicator) spent(o group.Fetch) bool {
 	return spent
 }
 
-// room is how many of some new entries may be stored.
+// room charges a publisher for new entries and returns how many of them may be stored.
 func (r *Replicator) room(o group.Fetch, items []store.Item) int {
-	sizes := make([]int, len(items))
-	for i := range items {
-		sizes[i] = len(items[i].Payload) + len(items[i].Signature)
-	}
-	room := r.quotas.Take(o.Feed, o.Quota, sizes, time.Now())
+	room := r.quotas.Take(o.Feed, o.Quota, sizes(items), time.Now())
 	if room < len(items) {
 		r.Refused.Add(refusals.Disk, refusals.Share)
 		r.Log.Info("a publisher has used its part of this peer's disk for now", "feed", o.Feed.URL, "publisher", o.Feed.Publisher.Short())
 	}
 	return room
+}
+
+// notStored takes the charge for entries back, for instance where the disk is full.
+func (r *Replicator) notStored(o group.Fetch, items []store.Item) {
+	r.quotas.Return(o.Feed, o.Quota, sizes(items), time.Now())
+}
+
+func sizes(items []store.Item) (all []int) {
+	for i := range items {
+		all = append(all, len(items[i].Payload)+len(items[i].Signature))
+	}
+	return all
 }
