@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -137,6 +138,34 @@ func TestQueryDatesByArrival(t *testing.T) {
 		answer, err := w.client(p).Query(within(t, 5*time.Second), feedring.Query{Theme: "news"})
 		if got := titles(answer.Entries); err != nil || !slices.Equal(got, []string{"news", "ahead"}) || !answer.Entries[1].Published.Equal(arrived) {
 			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
+
+// Where a provider's page holds copies that are not shown, a larger one is asked for.
+func TestQueryBehindOthersCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		p, site, squatters := w.provider(), w.peer(3), []*fakePeer{w.peer(4), w.peer(5), w.peer(6)}
+		for i := range 40 {
+			title := fmt.Sprint("story ", i)
+			w.publish(site, "news", title, ofSite)
+			for _, squatter := range squatters {
+				w.publish(squatter, "news", title, called("squat", 1<<20))
+			}
+		}
+		answer, err := w.client(p).Query(t.Context(), feedring.Query{Theme: "news", Limit: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := 0
+		for _, e := range answer.Entries {
+			if e.Title != "squat" {
+				shown++
+			}
+		}
+		if shown != 20 || len(answer.Entries) != 20 || answer.Final.Status != feedring.Answered {
+			t.Errorf("%d entries, %d of them the site's, %v", len(answer.Entries), shown, answer.Final.Status)
 		}
 	})
 }

@@ -20,13 +20,36 @@ func (c *Client) Query(ctx context.Context, q feedring.Query) (Answer, error) {
 	if err := check(&q); err != nil {
 		return Answer{}, err
 	}
-	r := c.newRound(ctx, q)
-	defer r.close()
-	answer, err := r.gather(ctx)
+	answer, full, err := c.ask(ctx, q)
+	// Copies that others signed are not shown beside the site's, yet they take places in
+	// providers' answers, and the newest may all be of that kind.
+	for limit := q.Limit; err == nil && full && len(answer.Entries) < q.Limit && limit < feedring.MaxLimit; {
+		limit = min(wider*limit, feedring.MaxLimit)
+		more := q
+		more.Limit = limit
+		again, stillFull, failed := c.ask(ctx, more)
+		if failed != nil || again.Final.Status != feedring.Answered {
+			break // what came is an answer
+		}
+		answer, full = again, stillFull
+	}
+	answer.Entries = answer.Entries[:min(len(answer.Entries), q.Limit)]
 	if err == nil && errors.Is(ctx.Err(), context.Canceled) {
 		err = ctx.Err()
 	}
 	return answer, err
+}
+
+// wider is how many times as many entries are asked for again where too few of those that
+// came are shown.
+const wider = 8
+
+// ask asks once, and reports whether a provider gave as many entries as were asked for.
+func (c *Client) ask(ctx context.Context, q feedring.Query) (answer Answer, full bool, err error) {
+	r := c.newRound(ctx, q)
+	defer r.close()
+	answer, err = r.gather(ctx)
+	return answer, r.full, err
 }
 
 // gather collects the first answer of all groups, within ctx.
@@ -109,6 +132,7 @@ func (r *round) gathered(ctx context.Context, e event, entries *duplicate.Merge)
 		g.failed = true
 		fallthrough
 	case e.caught:
+		r.full = r.full || e.full
 		if d, ok := g.unconfirmed[e.session]; ok {
 			r.answered(g, d, e)
 		} else {

@@ -34,6 +34,7 @@ type round struct {
 	searches chan searchEnd
 	banned   map[feedring.PeerID]bool // sent what it must not
 	live     chan struct{}            // closed when the first answer was shown
+	full     bool                     // a provider gave as many entries as were asked for
 
 	ctx     context.Context // of sessions and searches
 	cancel  context.CancelFunc

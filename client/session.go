@@ -53,6 +53,7 @@ type session struct {
 	stems   *stem.Matcher
 	matched int  // entries that have the words
 	proof   bool // one of them at least should be at every provider
+	items   int  // that came
 	bytes   int  // of all that came
 }
 
@@ -66,7 +67,8 @@ type event struct {
 	mark    feedring.Cursor
 	caught  bool
 	partial bool // with caught: there may be more that matches, which this provider cannot find
-	entries int  // with caught: how many came
+	entries int  // with caught: how many came that match
+	full    bool // with caught: as many came as were asked for, so older ones may have been left out
 	proof   bool // with caught: one of them at least should be everywhere
 	ended   error
 }
@@ -303,6 +305,7 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 	e := event{served: a.peer.ID, mark: one.frame.Mark, caught: one.frame.Caught != nil}
 	e.partial = e.caught && !one.frame.Stemmed && s.wasCut(*one.frame.Caught)
 	e.entries, e.proof = s.matched, s.proof
+	e.full = e.caught && s.items >= s.want.Query.Limit
 	if one.frame.Item != nil {
 		entry, err := s.entry(one, a.peer.ID)
 		if err != nil {
@@ -313,6 +316,7 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 			s.matched++
 			s.proof = s.proof || s.second && proves(&s.want.Query, entry, time.Now())
 		}
+		s.items++
 		s.bytes += len(one.frame.Item.Seal.Payload)
 	}
 	if !s.report(ctx, e) {

@@ -212,6 +212,40 @@ func TestSquattersSuppressNothing(t *testing.T) {
 	}
 }
 
+// TestSquatsFillNoPage lets a member sign all that a site published, dated now: readers that ask
+// for the newest entries are shown the site's, and as many as they ask for.
+func TestSquatsFillNoPage(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	const entries, limit = 20, 10
+	site := newFeed("site", entries)
+	url := o.feed(site)
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil, "news=site@"+url)
+	q := n.peer([]*peer{p}, "news=q@"+newOrigin(t).feed(newFeed("q", 1)))
+	n.formed(map[string]int{"news": 2}, p, q)
+	o.publish(vouchDocument(t, p))
+	m := newMember(t, n.manager("news", p, q))
+	n.formed(map[string]int{"news": 3}, p, q)
+	squats := m.publishes(url, "site")
+	for i := range entries {
+		squats.add(fmt.Sprint("site-", i), feedring.Entry{Title: fmt.Sprint("squat ", i), URL: "https://evil.invalid/", Provider: "site", Version: 1 << 20}, nil)
+	}
+	squats.tell()
+	for _, asked := range []*peer{p, q} {
+		until(t, 20*time.Second, "the squats", func() bool { return asked.entriesHeld(t) == 2*entries+1 })
+		until(t, 20*time.Second, "a page of the site's entries", func() bool {
+			shown := titlesBy(local(t, asked, "--theme", "news", "--provider", "site", "--limit", fmt.Sprint(limit)))
+			by := feedring.PeerID(p.id).Short()
+			return len(shown) == limit && !slices.ContainsFunc(shown, func(title string) bool { return !strings.HasSuffix(title, by) })
+		})
+	}
+	r := n.query(q, "--theme", "news", "--provider", "site", "--limit", fmt.Sprint(limit))
+	if shown := titlesBy(r); len(shown) != limit || strings.Contains(fmt.Sprint(shown), "squat") {
+		t.Errorf("a reader elsewhere is shown %q", shown)
+	}
+}
+
 // TestClaimedNames is a peer that gives its feed the name of a newspaper.
 func TestClaimedNames(t *testing.T) {
 	t.Parallel()

@@ -125,12 +125,13 @@ func (a *assembly) network() {
 	a.checks = sitecheck.New(a.ctx, sitecheck.Config{
 		Self: a.ID(), Sites: a.sites, Feeds: a.origins, Fetcher: fetch.NewFetcher(a.outside, a.websub), Blocks: a.blocks, Loop: a.loop, Tasks: &a.running, Log: a.log,
 	})
+	a.broker.Prefer(a.checks)
 }
 
 // entries makes what serves readers, and what keeps and publishes entries.
 func (a *assembly) entries() (err error) {
 	a.readers = readers.New(a.ctx, readers.Config{
-		Self: a.ID(), Network: a.cfg.Network, Verifier: a.verifier, Store: a.store, History: a.searcher, Blocks: a.hides, Delivery: a.broker, Machine: a.loop, Sealer: a.sealer,
+		Self: a.ID(), Network: a.cfg.Network, Verifier: a.verifier, Store: a.store, Blocks: a.hides, Delivery: a.broker, Machine: a.loop, Sealer: a.sealer,
 		Host: a.host, Loopback: a.server, Private: a.origins, Sites: a.checks, Tasks: &a.running, Log: a.log,
 	})
 	a.Admin = admin.New(a.ctx, admin.Config{

@@ -39,7 +39,7 @@ func (s *Server) withPrivate(ctx context.Context, ask web.Ask, out web.Answer) (
 	}
 	want := delivery.Interest{Words: expr, Stem: ask.Stem}
 	want.Narrow(&search)
-	items, _, err := s.History.Search(ctx, search)
+	items, err := s.Delivery.Newest(ctx, search)
 	if err != nil {
 		return out, err
 	}
@@ -86,7 +86,7 @@ func (s *Server) Held(ctx context.Context, ask web.Ask) ([]feedring.Entry, error
 		want.Vouched = s.Sites
 	}
 	want.Narrow(&search)
-	items, _, err := s.History.Search(ctx, search)
+	items, err := s.Delivery.Newest(ctx, search)
 	if err != nil {
 		return nil, err
 	}

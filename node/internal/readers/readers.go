@@ -68,8 +68,7 @@ type Config struct {
 	Network  string
 	Verifier *wire.Verifier // says who may sign tickets; nil: everybody
 	Store    *store.Store
-	History  delivery.Searcher // of the store
-	Blocks   client.Blocks     // what readers at this peer are not shown; nil: nothing
+	Blocks   client.Blocks // what readers at this peer are not shown; nil: nothing
 	Delivery *delivery.Broker
 	Machine  Machine
 	Sealer   *wire.Sealer

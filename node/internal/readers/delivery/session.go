@@ -116,7 +116,7 @@ func (s *session) newest(ctx context.Context) (int, error) {
 			query.Refs = append(query.Refs, h.Ref)
 		}
 	}
-	items, err := s.search(ctx, query)
+	items, err := s.Broker.newest(ctx, query, s.search)
 	if err != nil {
 		return 0, err
 	}
@@ -140,18 +140,16 @@ const (
 
 // search asks the history. One that looks at each entry may take longer than a
 // reader waits for a sign of life, and no longer than searchWithin.
-func (s *session) search(ctx context.Context, query store.Search) ([]store.Item, error) {
+func (s *session) search(ctx context.Context, query store.Search) (items []store.Item, next store.Cursor, err error) {
 	if query.Accept == nil {
-		items, _, err := s.history.Search(ctx, query)
-		return items, err
+		return s.history.Search(ctx, query)
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchWithin)
 	defer cancel()
-	var items []store.Item
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		items, _, err = s.history.Search(ctx, query)
+		items, next, err = s.history.Search(ctx, query)
 		done <- err
 	}()
 	beat := time.NewTicker(searchBeat)
@@ -159,12 +157,12 @@ func (s *session) search(ctx context.Context, query store.Search) ([]store.Item,
 	for {
 		select {
 		case err := <-done:
-			return items, err
+			return items, next, err
 		case <-beat.C:
 			if err := s.Out.Alive(); err != nil {
 				cancel()
 				<-done
-				return nil, err
+				return nil, "", err
 			}
 		}
 	}
