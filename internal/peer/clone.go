@@ -51,7 +51,7 @@ func (s State) clone() State {
 
 func (j *job) clone() *job {
 	c := *j
-	c.missing = slices.Clone(j.missing)
+	c.missing, c.unasked = slices.Clone(j.missing), slices.Clone(j.unasked)
 	c.lookups = clone.Map(j.lookups)
 	for _, p := range c.lookups {
 		p.asked = slices.Clone(p.asked)

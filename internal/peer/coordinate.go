@@ -22,6 +22,7 @@ type job struct {
 	messages int
 	missing  []string // from the ring search
 	lookups  map[feedring.GroupID]*lookup
+	unasked  []feedring.GroupID // of a query for all groups, in ring order
 }
 
 func (j *job) key() ring.Attempt { return ring.Attempt{ID: j.query.ID, Number: j.query.Attempt} }
@@ -101,20 +102,38 @@ func (m *Machine) start(j *job) {
 	}
 }
 
-// placeEverywhere asks each group of the map at once.
+// askedAtOnce is how many groups a query without a theme asks at the same time.
+const askedAtOnce = 64
+
+// placeEverywhere asks each group of the map, some at a time, and the own one first: it
+// may not be on the map yet.
 func (m *Machine) placeEverywhere(j *job) {
 	for _, row := range m.ring.Live() {
-		hops := 1
-		if row.Group == j.start {
-			hops = 0
-		} else {
-			j.messages += 2
-			j.hops = hops
+		if row.Group != j.start {
+			j.unasked = append(j.unasked, row.Group)
 		}
-		m.lookUp(j, row.Group, hops, false)
 	}
-	if j.lookups[j.start] == nil { // not on the map yet
-		m.lookUp(j, j.start, 0, false)
+	m.lookUp(j, j.start, 0, false)
+	m.placeMore(j)
+}
+
+// placeMore asks those whose turn it is. Who did not answer at once holds up nobody.
+func (m *Machine) placeMore(j *job) {
+	if len(j.unasked) == 0 {
+		return
+	}
+	open := 0
+	for _, p := range j.lookups {
+		if !p.done && p.tries <= 1 {
+			open++
+		}
+	}
+	for ; open < askedAtOnce && len(j.unasked) > 0; open++ {
+		g := j.unasked[0]
+		j.unasked = j.unasked[1:]
+		j.messages += 2
+		j.hops = 1
+		m.lookUp(j, g, 1, false)
 	}
 }
 
@@ -166,6 +185,7 @@ func (m *Machine) settle(j *job) {
 	if j.search {
 		return
 	}
+	m.placeMore(j)
 	for _, p := range j.lookups {
 		if !p.done {
 			return
@@ -275,6 +295,9 @@ func (m *Machine) expire(j *job) {
 		if p := j.lookups[g]; !p.done {
 			p.done, p.missing = true, []string{string(p.theme)}
 		}
+	}
+	for _, g := range j.unasked {
+		j.missing = append(j.missing, string(m.themeOf(g)))
 	}
 	if j.search {
 		j.search = false
