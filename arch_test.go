@@ -22,6 +22,7 @@ var pure = map[string]string{
 	"ring":                  "the search is a machine",
 	"group":                 "the membership is a machine",
 	"internal/peer":         "the whole peer is a machine",
+	"ring/internal/proof":   "a part of the ring's machine",
 	"ring/internal/ringmap": "a part of the ring's machine",
 	"internal/match":        "an expression must mean the same everywhere",
 
@@ -79,7 +80,8 @@ var arrows = map[string][]string{
 	"internal/clone":                     {},
 	"internal/times":                     {},
 	"internal/sim/holes":                 {},
-	"ring":                               {".", "internal/clone", "internal/fingerprint", "ring/internal/ringmap"},
+	"ring":                               {".", "internal/clone", "internal/fingerprint", "internal/standing", "ring/internal/proof", "ring/internal/ringmap"},
+	"ring/internal/proof":                {".", "internal/standing", "ring/internal/ringmap"},
 	"ring/internal/ringmap":              {"."},
 	"group":                              {".", "internal/clone", "internal/times", "internal/timerqueue", "internal/fingerprint", "internal/gossip", "internal/standing", "group/internal/"},
 	"internal/timerqueue":                {},

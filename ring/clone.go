@@ -20,6 +20,8 @@ func (m *Machine) Clone(of Memberships) *Machine {
 	c.out = nil
 	c.ringMap = m.ringMap.Clone()
 	c.gossip = m.gossip.clone()
+	c.proofs = m.proofs.Clone()
+	c.points = slices.Clone(m.points)
 	c.entries = clone.Map(m.entries)
 	c.watched = clone.Map(m.watched)
 	c.visits = visits{seen: clone.Map(m.visits.seen), order: slices.Clone(m.visits.order), next: m.visits.next}

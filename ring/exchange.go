@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/proof"
 	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
@@ -113,19 +114,24 @@ func (m *Machine) bring(to feedring.PeerID, give, want []feedring.GroupID) {
 }
 
 // onRows takes in rows, and answers the request for others.
-func (m *Machine) onRows(from feedring.PeerID, r Rows) {
+func (m *Machine) onRows(party proof.Party, r Rows) {
+	from := party.Peer
 	if len(r.Rows) > 2*ringmap.MaxGroups || len(r.Lost) > 2*ringmap.MaxGroups || len(r.Want) > ringmap.MaxGroups {
 		return
 	}
-	for i := range r.Rows {
-		if row := r.Rows[i]; !m.ringMap.Knows(row) && m.valid(row) {
-			m.merge(row, from)
+	lost := slices.DeleteFunc(slices.Clone(r.Lost), func(l Lost) bool { return l.Seal != nil && len(l.Seal.Payload) > maxLost })
+	marked := make(map[RowVersion]bool, len(lost))
+	for _, l := range lost {
+		marked[RowVersion{Group: l.Group, Term: l.Term, Version: l.Version}] = true
+	}
+	believed := len(r.Rows) > 0 && m.believes(from)
+	for _, row := range r.Rows {
+		if !m.ringMap.Knows(row) && m.valid(row) {
+			m.told(row, party, believed || row.Gone || marked[RowVersion{Group: row.Group, Term: row.Term, Version: row.Version}])
 		}
 	}
-	for _, l := range r.Lost {
-		if l.Seal == nil || len(l.Seal.Payload) <= maxLost {
-			m.lose(l, from)
-		}
+	for _, l := range lost {
+		m.lose(l, from)
 	}
 	if want, asked := m.gossip.pulls[from]; asked && m.hasAll(want) {
 		delete(m.gossip.pulls, from)
@@ -135,5 +141,5 @@ func (m *Machine) onRows(from feedring.PeerID, r Rows) {
 }
 
 func (m *Machine) hasAll(groups []feedring.GroupID) bool {
-	return !slices.ContainsFunc(groups, func(g feedring.GroupID) bool { return m.ringMap.At(g) == nil })
+	return !slices.ContainsFunc(groups, func(g feedring.GroupID) bool { return m.ringMap.At(g) == nil && !m.proofs.Waiting.Holds(g) })
 }

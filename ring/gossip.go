@@ -31,13 +31,13 @@ type gossip struct {
 	news   map[feedring.GroupID]feedring.PeerID   // from whom it came
 	pushed time.Time
 	last   time.Time // when anybody was heard
-	heard  map[feedring.PeerID]time.Time
+	heard  map[feedring.PeerID]heard
 	swept  time.Time // when the old ones were last dropped from heard
 }
 
 func newGossip() gossip {
 	return gossip{pulls: map[feedring.PeerID][]feedring.GroupID{}, news: map[feedring.GroupID]feedring.PeerID{},
-		heard: map[feedring.PeerID]time.Time{}}
+		heard: map[feedring.PeerID]heard{}}
 }
 
 // interval is r/3 for peers that the ring depends on or that still look for a
@@ -58,6 +58,9 @@ func (m *Machine) isSecondary() bool {
 func (m *Machine) meet(peers []feedring.PeerID) {
 	swaps := 0
 	for _, p := range peers {
+		if !m.gossip.synced && p != "" && len(m.points) < maxPoints && !slices.Contains(m.points, p) {
+			m.points = append(m.points, p)
+		}
 		if p == "" || p == m.cfg.Self || slices.Contains(m.gossip.met, p) && m.gossip.synced {
 			continue
 		}
@@ -86,6 +89,7 @@ func (m *Machine) gossipDue() {
 	m.gossip.next = m.now.Add(m.interval())
 	m.gossip.rounds++
 	m.ringMap.Expire(m.now)
+	m.findUnheard()
 	clear(m.gossip.pulls)
 	swap := m.swap()
 	partner := m.partner()

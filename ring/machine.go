@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 // Config is what a view of the ring is told once. The zero value is not valid.
@@ -21,6 +22,9 @@ type Memberships interface {
 	// Serves reports whether this peer is a member of g, so that it may answer for it,
 	// and whether g has a provider that matches.
 	Serves(g feedring.GroupID, provider string) (serves, member bool)
+	// Judges returns the managers that this peer follows, if it manages no group itself.
+	// It takes their word on other groups.
+	Judges() []feedring.PeerID
 }
 
 // Input is one thing that happened.
@@ -31,6 +35,7 @@ type (
 	// Receive is a message from another peer, its signatures already checked.
 	Receive struct {
 		From    feedring.PeerID
+		Prefix  standing.Prefix // from where it connects
 		Message Message
 	}
 	// Tick is due at Deadline.

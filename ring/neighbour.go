@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/proof"
 )
 
 // watch is how long a ring neighbour has been silent.
@@ -17,15 +18,15 @@ type watch struct {
 
 const maxHeard = 4096
 
-// heard notes a sign of life.
-func (m *Machine) heard(from feedring.PeerID) {
+// heardFrom notes a sign of life. Those of the leaders of groups always find room.
+func (m *Machine) heardFrom(from proof.Party) {
 	m.gossip.last = m.now
 	if len(m.gossip.heard) >= maxHeard {
-		if _, known := m.gossip.heard[from]; !known {
+		if _, known := m.gossip.heard[from.Peer]; !known && !m.HasEntry(from.Peer) {
 			return
 		}
 	}
-	m.gossip.heard[from] = m.now
+	m.gossip.heard[from.Peer] = heard{m.now, from.Prefix}
 }
 
 // neighbours returns the groups beside g on the ring.
@@ -121,8 +122,8 @@ func (m *Machine) probeGroup(g feedring.GroupID) []feedring.PeerID {
 		w.row = row // its leaders were asked as well, all the time
 	}
 	for _, p := range []feedring.PeerID{row.Term.Claimant, record.Effective().Row.Secondary} {
-		if at := m.gossip.heard[p]; at.After(w.since) {
-			w.since, w.asked = at, 0
+		if s := m.gossip.heard[p]; s.at.After(w.since) {
+			w.since, w.asked = s.at, 0
 		}
 	}
 	silent := m.now.Sub(w.since)
@@ -158,8 +159,8 @@ func (m *Machine) forget() {
 		return
 	}
 	m.gossip.swept = m.now
-	for p, at := range m.gossip.heard {
-		if m.now.Sub(at) > 6*m.cfg.Refresh {
+	for p, s := range m.gossip.heard {
+		if m.now.Sub(s.at) > 6*m.cfg.Refresh {
 			delete(m.gossip.heard, p)
 		}
 	}

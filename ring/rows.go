@@ -81,6 +81,9 @@ func (m *Machine) lose(l Lost, from feedring.PeerID) {
 func (m *Machine) changed(g feedring.GroupID, before groupView, from feedring.PeerID) {
 	s := m.ringMap.At(g).Effective()
 	after := m.view(g)
+	if !after.live {
+		m.proofs.Places.Remove(g)
+	}
 	if after.row == before.row {
 		return
 	}

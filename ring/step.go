@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/proof"
 	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
@@ -24,6 +25,9 @@ type Machine struct {
 	checked     uint64             `state:"derived"` // changes of the map when no entry was denied; 0: to be checked
 	publishAt   time.Time          `state:"derived"` // when the first entry has to tell its row; zero: none waits
 	gossip      gossip
+	proofs      proof.Proofs
+	points      []feedring.PeerID // named to this peer before it had a map
+	undoubted   uint64            `state:"derived"` // changes of the map when each group's claimant had been heard
 	watched     map[feedring.GroupID]*watch
 	visits      visits
 	hops        map[hopKey]*hop
@@ -81,7 +85,7 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	}
 	switch in := in.(type) {
 	case Receive:
-		m.receive(in.From, in.Message)
+		m.receive(in)
 	case Meet:
 		m.meet(in.Peers)
 	case Announce:
@@ -99,15 +103,17 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 	return out
 }
 
-func (m *Machine) receive(from feedring.PeerID, message Message) {
-	m.heard(from)
-	switch message := message.(type) {
+func (m *Machine) receive(in Receive) {
+	from, party := in.From, proof.Party{Peer: in.From, Prefix: in.Prefix}
+	m.heardFrom(party)
+	m.hears(party)
+	switch message := in.Message.(type) {
 	case Swap:
 		m.onSwap(from, message)
 	case Versions:
 		m.onVersions(from, message)
 	case Rows:
-		m.onRows(from, message)
+		m.onRows(party, message)
 	case Search:
 		m.onSearch(from, message)
 	case SearchAck:
@@ -125,6 +131,7 @@ func (m *Machine) due() {
 	m.hopsDue()
 	m.searchesDue()
 	m.gossipDue()
+	m.proofsDue()
 	m.pushDue()
 }
 
@@ -147,6 +154,7 @@ func (m *Machine) wakeAt() time.Time {
 	}
 	earlier(m.pushAt())
 	earlier(m.publishAt)
+	earlier(m.proofs.Due(m.now))
 	if len(m.hops) > 0 {
 		for _, h := range m.hops {
 			earlier(h.until)

@@ -66,6 +66,9 @@ func (n *node) Serves(g feedring.GroupID, provider string) (serves, member bool)
 	return slices.ContainsFunc(providers, func(p string) bool { return feedring.Provider(p).Matches(provider) }), member
 }
 
+// Judges: whoever leads a group judges by itself, and so do the others here.
+func (n *node) Judges() []feedring.PeerID { return nil }
+
 // manage makes a peer the manager of a theme's group.
 func (w *network) manage(name feedring.PeerID, theme feedring.Theme, secondary feedring.PeerID) {
 	w.manageTerm(name, theme, secondary, 1)

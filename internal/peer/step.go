@@ -104,6 +104,19 @@ func (s serving) Serves(g feedring.GroupID, provider string) (serves, member boo
 	return serves, serves || it.group.Authoritative()
 }
 
+// Judges is ring.Memberships'.
+func (s serving) Judges() (judges []feedring.PeerID) {
+	for _, it := range s.of.inOrder() {
+		switch it.role {
+		case feedring.RoleManager:
+			return nil
+		case feedring.RoleSecondary, feedring.RolePeer:
+			judges = append(judges, it.group.Lead().Manager)
+		}
+	}
+	return judges
+}
+
 // Step applies one input at now, which never falls, and returns what must be
 // done, in that order.
 func (m *Machine) Step(now time.Time, in Input) []Output {
@@ -299,7 +312,7 @@ func (m *Machine) receive(in Receive) {
 	from := in.From
 	switch message := in.Message.(type) {
 	case ring.Message:
-		m.stepRing(ring.Receive{From: from, Message: message})
+		m.stepRing(ring.Receive{From: from, Prefix: in.Prefix, Message: message})
 	case group.Placed:
 		m.placed(from, message)
 	case group.Message:

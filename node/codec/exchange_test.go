@@ -24,6 +24,8 @@ type exchange struct {
 // never is a peer that is in no group.
 type never struct{}
 
+func (never) Judges() []feedring.PeerID { return nil }
+
 func (never) Serves(feedring.GroupID, string) (serves, member bool) { return false, false }
 
 func newExchange(t testing.TB, groups, differ int) *exchange {
@@ -41,6 +43,7 @@ func newExchange(t testing.TB, groups, differ int) *exchange {
 		if err != nil {
 			t.Fatal(err)
 		}
+		m.Step(start, ring.Meet{Peers: []feedring.PeerID{x.sealer.ID()}}) // whose word counts for any number of groups
 		m.Step(start, ring.Receive{From: x.sealer.ID(), Message: ring.Rows{Rows: rows}})
 		m.Step(start, ring.Receive{From: x.sealer.ID(), Message: ring.Versions{Hash: m.Hash(start)}}) // and so it has all of a map
 		x.machines[self] = m

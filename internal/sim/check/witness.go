@@ -80,6 +80,7 @@ type Witness struct {
 	s12Lookup
 	t2
 	t8
+	t10
 	l1
 	l2
 	l5
@@ -120,6 +121,7 @@ func New(cfg Config) *Witness {
 		s12Lookup: s12Lookup{r, map[seeking]sought{}},
 		t2:        t2{r, map[groupMember]bool{}},
 		t8:        t8{r},
+		t10:       t10{record: r},
 		l1:        l1{r}, l2: l2{r}, l5: l5{r, map[int32]time.Duration{}}, l6: l6{r},
 		takeover: takeover{record: r},
 		balance:  balance{r, l},
@@ -139,6 +141,7 @@ func (w *Witness) Started(p int32, states map[feedring.Theme]group.State) {
 	o := w.peer(p)
 	w.s11.forget(p, nil)
 	w.s12Lookup.forget(p)
+	w.t10.forget(p)
 	w.polls.forget(p)
 	w.takeover.Back(p)
 	o.hops = nil
@@ -181,6 +184,7 @@ func (w *Witness) Before(p int32, in peer.Input) {
 		o.given = in
 		o.from = w.cfg.Index(in.From)
 		w.received(p, o, in.From, in.Message)
+		w.t10.hears(p, in.From, in.Message)
 	case peer.In:
 		o.input = in
 		w.groupInput(p, o, in)
@@ -360,6 +364,7 @@ func (w *Witness) sent(p int32, o *peerRecord, to feedring.PeerID, m feedring.Me
 		w.calmExchanges.lists(p, o, m)
 	case ring.Rows:
 		w.questions.losing(m)
+		w.t10.tells(p, m)
 	case ring.Search:
 		w.patience.searches(p, m)
 		w.s7.firstHops(p, m)

@@ -270,6 +270,12 @@ func (c *Map) Leaders() *Leaders {
 // The result must not be changed, and holds until the map does.
 func (c *Map) Groups() []feedring.GroupID { return c.snapshot.groups }
 
+// Full reports whether a new group takes the place of another.
+func (c *Map) Full() bool { return len(c.snapshot.groups) >= MaxGroups && len(c.since) == 0 }
+
+// Forget drops what the map holds of g.
+func (c *Map) Forget(g feedring.GroupID) { c.forget(g) }
+
 func (c *Map) forget(g feedring.GroupID) {
 	c.write().remove(g)
 	delete(c.since, g)
@@ -282,8 +288,8 @@ func (c *Map) forget(g feedring.GroupID) {
 func (c *Map) evict() bool {
 	var oldest feedring.GroupID
 	found := false
-	for _, g := range slices.SortedFunc(maps.Keys(c.since), feedring.GroupID.Compare) {
-		if !found || c.since[g].Before(c.since[oldest]) {
+	for g, since := range c.since {
+		if !found || cmp.Or(since.Compare(c.since[oldest]), g.Compare(oldest)) < 0 {
 			oldest, found = g, true
 		}
 	}
