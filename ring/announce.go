@@ -2,6 +2,7 @@ package ring
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 	"time"
 
@@ -149,7 +150,7 @@ func (m *Machine) giveUp(g feedring.GroupID) {
 // changed.
 func (m *Machine) ownGroups() []feedring.GroupID {
 	if m.entryGroups == nil {
-		m.entryGroups = sortedGroups(m.entries)
+		m.entryGroups = slices.SortedFunc(maps.Keys(m.entries), feedring.GroupID.Compare)
 	}
 	return m.entryGroups
 }
@@ -162,15 +163,6 @@ func (m *Machine) denied(s *ringEntry) bool {
 	held := r.Kind(s.published.Acknowledged)
 	return held.Lost != nil && held.Row.Term == s.published.Term ||
 		m.highestVersion(s.published.Group, s.published.Term) > s.published.Version
-}
-
-func sortedGroups[V any](of map[feedring.GroupID]V) []feedring.GroupID {
-	ids := make([]feedring.GroupID, 0, len(of))
-	for g := range of {
-		ids = append(ids, g)
-	}
-	slices.SortFunc(ids, feedring.GroupID.Compare)
-	return ids
 }
 
 // queueNews notes that g is news, and from whom ("": from this peer itself).
@@ -192,7 +184,7 @@ func (m *Machine) pushDue() {
 	}
 	m.gossip.pushed = m.now
 	from := m.gossip.news
-	news := sortedGroups(from)
+	news := slices.SortedFunc(maps.Keys(from), feedring.GroupID.Compare)
 	m.gossip.news = map[feedring.GroupID]feedring.PeerID{} // one that was cleared would keep its size
 	for _, p := range m.audience(news) {
 		m.bring(p, slices.DeleteFunc(slices.Clone(news), func(g feedring.GroupID) bool { return from[g] == p }), nil)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/message"
 )
 
 const directWindow = 64 // groups asked directly at the same time
@@ -55,6 +56,6 @@ func (m *Machine) directly(s *search, g feedring.GroupID) Search {
 	order := m.ringMap.Order()
 	return Search{ID: s.begin.ID, Attempt: s.begin.Attempt, Coordinator: m.cfg.Self, Group: g,
 		Origin: s.begin.From, End: g, Direction: Direct,
-		Hop: max(1, order.Depth(s.begin.From, g)), HopLimit: hopLimit(len(order)),
+		Hop: max(1, order.Depth(s.begin.From, g)), HopLimit: message.HopLimit(len(order)),
 		Theme: s.begin.Theme, Provider: s.begin.Provider, Within: s.deadline.Sub(m.now)}
 }

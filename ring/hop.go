@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/arcs"
 	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
@@ -36,8 +37,8 @@ func (k hopKey) compare(o hopKey) int {
 // forward sends s, which was at s.Group, to the next group on its arc, or tells
 // the coordinator that the arc ended.
 func (m *Machine) forward(s Search) {
-	a := arc{direction: s.Direction, origin: s.Origin, end: s.End}
-	next, ok := a.next(m.ringMap.Order(), s.Group)
+	a := arcs.Arc{Direction: s.Direction, Origin: s.Origin, End: s.End}
+	next, ok := a.Next(m.ringMap.Order(), s.Group)
 	if !ok || s.Hop >= s.HopLimit || len(s.Visited) >= ringmap.MaxGroups {
 		m.send(s.Coordinator, Exhausted{ID: s.ID, Attempt: s.Attempt, Direction: s.Direction,
 			Visited: s.Visited, Serving: s.Serving, Hop: s.Hop, C: s.C})

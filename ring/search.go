@@ -1,11 +1,13 @@
 package ring
 
 import (
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/ring/internal/ringmap"
+	"github.com/feedring/feedring/ring/internal/arcs"
+	"github.com/feedring/feedring/ring/internal/message"
 )
 
 const (
@@ -42,7 +44,7 @@ func (m *Machine) begin(b Begin) {
 		m.emit(Ended{ID: b.ID, Attempt: b.Attempt, Missing: m.themes(m.ringMap.Order())})
 		return
 	}
-	b.Within = min(b.Within, maxWithin)
+	b.Within = min(b.Within, message.MaxWithin)
 	s := &search{begin: b, deadline: m.now.Add(b.Within),
 		visited: map[feedring.GroupID]bool{b.From: true}, found: map[feedring.GroupID]int{},
 		direct: map[feedring.GroupID]*direct{}}
@@ -62,14 +64,14 @@ func (m *Machine) begin(b Begin) {
 
 func (m *Machine) sendArcs(s *search) {
 	order := m.ringMap.Order()
-	halves := arcs(order, s.begin.From)
+	halves := arcs.Cut(order, s.begin.From)
 	wait := min(arcPatience+time.Duration(len(order)/2)*hopAllowance, s.begin.Within/2)
 	s.patience = m.now.Add(wait)
 	for _, a := range halves {
-		s.arcs = append(s.arcs, &arcState{direction: a.direction, hop: 1})
+		s.arcs = append(s.arcs, &arcState{direction: a.Direction, hop: 1})
 		m.forward(Search{ID: s.begin.ID, Attempt: s.begin.Attempt, Coordinator: m.cfg.Self,
-			Group: s.begin.From, Origin: a.origin, End: a.end, Direction: a.direction,
-			C: a.c, HopLimit: hopLimit(len(order)), Theme: s.begin.Theme, Provider: s.begin.Provider,
+			Group: s.begin.From, Origin: a.Origin, End: a.End, Direction: a.Direction,
+			C: a.C, HopLimit: message.HopLimit(len(order)), Theme: s.begin.Theme, Provider: s.begin.Provider,
 			Within: s.begin.Within})
 	}
 }
@@ -77,7 +79,7 @@ func (m *Machine) sendArcs(s *search) {
 // onFound is FOUND. The first hit ends a search with a theme.
 func (m *Machine) onFound(f FoundGroup) {
 	s := m.searches[Attempt{f.ID, f.Attempt}]
-	if s == nil || !f.plausible() {
+	if s == nil || !f.Valid() {
 		return
 	}
 	if _, known := s.found[f.Group]; known {
@@ -99,10 +101,6 @@ func (m *Machine) serving(s *search, d Direction, it Serving) {
 	m.note(s, it.Group, it.Hop)
 }
 
-func (f *FoundGroup) plausible() bool {
-	return f.Hop >= 1 && f.Hop <= hopLimit(ringmap.MaxGroups) && f.Direction >= Successor && f.Direction <= Direct
-}
-
 func (m *Machine) note(s *search, g feedring.GroupID, hops int) {
 	s.found[g] = hops
 	m.emit(Found{ID: s.begin.ID, Attempt: s.begin.Attempt, Group: g, Hops: hops})
@@ -111,7 +109,7 @@ func (m *Machine) note(s *search, g feedring.GroupID, hops int) {
 // onExhausted is EXHAUSTED: the groups that it names were visited.
 func (m *Machine) onExhausted(e Exhausted) {
 	s := m.searches[Attempt{e.ID, e.Attempt}]
-	if s == nil || e.Hop < 0 || e.Hop > hopLimit(ringmap.MaxGroups) || len(e.Visited) > ringmap.MaxGroups || len(e.Serving) > len(e.Visited) || s.over(e) {
+	if s == nil || !e.Valid() || s.over(e) {
 		return
 	}
 	s.counted++
@@ -176,7 +174,7 @@ func (m *Machine) end(s *search) {
 			delete(m.hops, k)
 		}
 	}
-	ended := Ended{ID: key.ID, Attempt: key.Number, Found: sortedGroups(s.found), Hops: s.deepest, Messages: s.counted}
+	ended := Ended{ID: key.ID, Attempt: key.Number, Found: slices.SortedFunc(maps.Keys(s.found), feedring.GroupID.Compare), Hops: s.deepest, Messages: s.counted}
 	for _, h := range s.arcs {
 		ended.Messages += h.hop
 	}

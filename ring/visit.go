@@ -2,10 +2,8 @@ package ring
 
 import (
 	"slices"
-	"time"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
 // visits remembers which groups this peer tested for which attempt, so that a
@@ -45,27 +43,12 @@ func (v *visits) add(key visitKey, it *visited) {
 	v.seen[key] = it
 }
 
-// Limits of a search message.
-const (
-	maxWithin   = 10 * time.Minute
-	maxProvider = 253
-)
-
-func validSearch(s *Search) bool {
-	return s.Direction >= Successor && s.Direction <= Direct && s.Coordinator != "" &&
-		s.Hop >= 1 && s.Hop <= s.HopLimit && s.HopLimit <= hopLimit(ringmap.MaxGroups) &&
-		len(s.Visited) <= ringmap.MaxGroups && len(s.Serving) <= len(s.Visited) && s.Within > 0 && s.Within <= maxWithin &&
-		len(s.Theme) <= feedring.MaxTheme && len(s.Provider) <= maxProvider
-}
-
-func hopLimit(n int) int { return 2*n + 8 }
-
 // onSearch tests a group that this peer is a member of, then passes the search
 // on. A search for a group of others is not acknowledged: the sender goes on
 // to the next peer that its map names.
 func (m *Machine) onSearch(from feedring.PeerID, s Search) {
 	serves, member := m.cfg.Memberships.Serves(s.Group, s.Provider)
-	if !member || !validSearch(&s) || len(m.hops) >= maxHops {
+	if !member || !s.Valid() || len(m.hops) >= maxHops {
 		return
 	}
 	m.send(from, SearchAck{ID: s.ID, Attempt: s.Attempt, Group: s.Group, Direction: s.Direction})

@@ -24,7 +24,7 @@ import (
 // one without a form is noticed here and not on a running peer.
 func TestEveryMessageHasACodec(t *testing.T) {
 	var declared, tested []feedring.Verb
-	for _, room := range []string{"../../group/internal/message", "../../ring", "../../internal/peer"} {
+	for _, room := range []string{"../../group/internal/message", "../../ring/internal/message", "../../internal/peer"} {
 		declared = append(declared, verbsIn(t, room)...)
 	}
 	for _, m := range messages {

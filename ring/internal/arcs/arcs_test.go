@@ -1,4 +1,4 @@
-package ring
+package arcs
 
 import (
 	"encoding/binary"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/ring/internal/message"
 	"github.com/feedring/feedring/ring/internal/ringmap"
 )
 
@@ -25,14 +26,14 @@ func ringOf(n int) ringmap.Order {
 }
 
 // walk follows an arc. Before each step, change may give another view.
-func walk(a arc, o ringmap.Order, change func(at feedring.GroupID) ringmap.Order) []feedring.GroupID {
+func walk(a Arc, o ringmap.Order, change func(at feedring.GroupID) ringmap.Order) []feedring.GroupID {
 	var visited []feedring.GroupID
-	at := a.origin
+	at := a.Origin
 	for {
 		if change != nil {
 			o = change(at)
 		}
-		next, ok := a.next(o, at)
+		next, ok := a.Next(o, at)
 		if !ok {
 			return visited
 		}
@@ -50,10 +51,10 @@ func TestEachOtherGroupIsVisitedOnce(t *testing.T) {
 		o := ringOf(n)
 		for _, at := range []int{0, n / 3, n - 1} {
 			times := map[feedring.GroupID]int{o[at]: 1}
-			for _, a := range arcs(o, o[at]) {
+			for _, a := range Cut(o, o[at]) {
 				way := walk(a, o, nil)
-				if len(way) != a.c+1 {
-					t.Fatalf("N=%d: direction %d visits %d groups with C=%d", n, a.direction, len(way), a.c)
+				if len(way) != a.C+1 {
+					t.Fatalf("N=%d: direction %d visits %d groups with C=%d", n, a.Direction, len(way), a.C)
 				}
 				if len(way) > n/2 {
 					t.Fatalf("N=%d: depth %d is beyond N/2", n, len(way))
@@ -74,7 +75,7 @@ func TestEachOtherGroupIsVisitedOnce(t *testing.T) {
 func TestDepthIsTheShorterWay(t *testing.T) {
 	for n := 1; n <= 40; n++ {
 		o := ringOf(n)
-		for _, a := range arcs(o, o[0]) {
+		for _, a := range Cut(o, o[0]) {
 			for i, g := range walk(a, o, nil) {
 				if got := o.Depth(o[0], g); got != i+1 {
 					t.Fatalf("N=%d: depth %d for a group %d hops away", n, got, i+1)
@@ -109,12 +110,12 @@ func TestChangesDuringSearchHideNobody(t *testing.T) {
 			return slices.Compact(view)
 		}
 		times := map[feedring.GroupID]int{}
-		for _, a := range arcs(start, from) {
+		for _, a := range Cut(start, from) {
 			for _, g := range walk(a, start, change) {
 				times[g]++
 			}
 		}
-		both := len(arcs(start, from)) == 2
+		both := len(Cut(start, from)) == 2
 		for g := range stays {
 			if stays[g] && g != from && (times[g] > 1 || times[g] == 0 && both) {
 				t.Fatalf("N=%d: a group that stayed was visited %d times", n, times[g])
@@ -133,9 +134,9 @@ func TestNextAgainstOracle(t *testing.T) {
 		slices.SortFunc(o, feedring.GroupID.Compare)
 		o = slices.Compact(o)
 		at, end := uint32(random.IntN(12)), uint32(random.IntN(12))
-		for _, d := range []Direction{Successor, Predecessor} {
-			a := arc{direction: d, origin: key(at), end: key(end)}
-			got, ok := a.next(o, key(at))
+		for _, d := range []message.Direction{message.Successor, message.Predecessor} {
+			a := Arc{Direction: d, Origin: key(at), End: key(end)}
+			got, ok := a.Next(o, key(at))
 			want, wanted := dumbNext(o, d, at, end)
 			if ok != wanted || ok && got != key(want) {
 				t.Fatalf("next of %v from %d to %d in %v: %v %v, want %d %v", d, at, end, o, got, ok, want, wanted)
@@ -145,9 +146,9 @@ func TestNextAgainstOracle(t *testing.T) {
 }
 
 // dumbNext walks key by key.
-func dumbNext(o ringmap.Order, d Direction, at, end uint32) (uint32, bool) {
+func dumbNext(o ringmap.Order, d message.Direction, at, end uint32) (uint32, bool) {
 	for x := at; x != end; {
-		if d == Successor {
+		if d == message.Successor {
 			x = (x + 1) % 12
 		} else if x = (x + 11) % 12; x == end {
 			return 0, false
