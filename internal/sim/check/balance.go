@@ -31,6 +31,7 @@ type roomRequest struct {
 	id      feedring.QueryID
 	attempt uint32
 	until   time.Duration // then it is given up
+	over    bool          // the question that it is for was answered: it may be given up
 }
 
 // loadTold notes that a member answers its manager's beacon.
@@ -51,13 +52,13 @@ func (c *balance) roomPatience() time.Duration { return min(c.cfg.Refresh/4, 500
 func (c *balance) asksRoom(s *membership, to feedring.PeerID, m group.Assign) {
 	now := c.cfg.Now()
 	s.roomRequests = slices.DeleteFunc(s.roomRequests, func(o roomRequest) bool { return now-o.until > unsure })
-	until := now + c.roomPatience()
+	until, over := now+c.roomPatience(), false
 	for _, o := range s.roomRequests {
 		if o.id == m.ID && o.attempt == m.Attempt && o.until-now > unsure {
-			until = o.until
+			until, over = o.until, o.over
 		}
 	}
-	s.roomRequests = append(s.roomRequests, roomRequest{to, m.ID, m.Attempt, until})
+	s.roomRequests = append(s.roomRequests, roomRequest{to, m.ID, m.Attempt, until, over})
 }
 
 // unsure is how exactly it is known from outside when a peer was given up: clocks
@@ -68,10 +69,11 @@ const unsure = 5 * time.Millisecond
 func (c *balance) tellsRoom(p int32, s *membership, from int32, by feedring.PeerID, m group.Assigned) {
 	now := c.cfg.Now()
 	if i := slices.IndexFunc(s.roomRequests, func(o roomRequest) bool { return o.to == by && o.id == m.ID && o.attempt == m.Attempt }); i >= 0 && m.OK {
-		if left := s.roomRequests[i].until - now; left > 0 {
+		left, over := s.roomRequests[i].until-now, s.roomRequests[i].over
+		if left > 0 && !over {
 			c.grants(p, s).add(by, now)
 		}
-		if left := s.roomRequests[i].until - now; max(left, -left) < unsure {
+		if over || max(left, -left) < unsure {
 			s.granted.unsure = now // the manager may have given it up
 		}
 	}
@@ -86,6 +88,16 @@ func (s *membership) asksNoMore(m group.Placed) {
 	s.roomRequests = slices.DeleteFunc(s.roomRequests, func(o roomRequest) bool { return o.id == m.ID && o.attempt == m.Attempt })
 }
 
+// answered: what is looked up for a question that this peer coordinates ends with the
+// question, at its deadline for one, however long a peer may take to make room.
+func (s *membership) answered(id feedring.QueryID, attempt uint32) {
+	for i := range s.roomRequests {
+		if o := &s.roomRequests[i]; o.id == id && o.attempt == attempt {
+			o.over = true
+		}
+	}
+}
+
 // waitsFor counts the lookups that wait for a peer. ok is false where that is not
 // known from outside.
 func (s *membership) waitsFor(to feedring.PeerID, now time.Duration) (n int, ok bool) {
@@ -93,7 +105,7 @@ func (s *membership) waitsFor(to feedring.PeerID, now time.Duration) (n int, ok 
 		if o.to != to || now-o.until > unsure {
 			continue
 		}
-		if o.until-now < unsure {
+		if o.over || o.until-now < unsure {
 			return 0, false
 		}
 		n++

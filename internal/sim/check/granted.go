@@ -98,6 +98,9 @@ func (l *lastGrants) add(to feedring.PeerID, may int) {
 // coordinated counts what a manager granted to a question that it coordinated itself,
 // as its final tells.
 func (c *balance) coordinated(p int32, id feedring.QueryID, attempt uint32, grants []feedring.Grant) {
+	for _, s := range c.peer(p).memberships {
+		s.answered(id, attempt)
+	}
 	for i := range grants {
 		g := &grants[i]
 		s := c.peer(p).find(g.Theme.Group())
