@@ -21,6 +21,7 @@ var scripts = []script{
 	{"asleep in doubt", (*scenario).asleep},
 	{"late objection", (*scenario).objectLate},
 	{"claimed anew", (*scenario).claimAnew},
+	{"dropped too early", (*scenario).dropEarly},
 }
 
 // Scripted plays a script in the world of a seed, and the quiet after it, as
@@ -174,5 +175,25 @@ func (s *scenario) claimAnew() {
 		s.network.heal(alone.index, manager.index, s.now)
 		s.Run(s.now + r)
 		deaf()
+	}
+}
+
+// dropEarly has members drop what is fresh, since their clocks are ahead, and start again
+// with the right time. They must not promise what they dropped (S9).
+func (s *scenario) dropEarly() {
+	s.Run(formed)
+	theme, r := s.themes[s.random.IntN(len(s.themes))], s.cfg.Peer.Refresh
+	for _, n := range s.members(theme) {
+		if !n.up || n.role(theme.Group()) != feedring.RolePeer {
+			continue
+		}
+		s.trouble(n)
+		before := n.disk.DroppedTo(theme)
+		s.setClock(n, s.cfg.Peer.Freshness-s.between(0, 2*r))
+		s.runTo(s.now+3*r, func() bool { return n.disk.DroppedTo(theme) != before })
+		s.setRight(n)
+		s.crash(n)
+		s.start(n)
+		s.Run(s.now + r)
 	}
 }
