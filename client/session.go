@@ -80,6 +80,11 @@ func (s *session) providers() []feedring.PeerInfo {
 		all = all[:1]
 	}
 	all = slices.DeleteFunc(all, func(p feedring.PeerInfo) bool { return s.skip[p.ID] })
+	if s.second {
+		// Managers name the least loaded first, and who wants to be asked tells no load: what
+		// one such peer says is asked of the one that is least like it.
+		slices.Reverse(all)
+	}
 	s.client.askedLast.last(all, time.Now())
 	return all
 }

@@ -32,13 +32,17 @@ func TestEmptyAnswerNeedsASecond(t *testing.T) {
 		shown   int
 		asked   [3]int
 	}{
-		{"all say so", 0, func(a, b, c *fakePeer) []*fakePeer { return []*fakePeer{a, b, c} }, feedring.Answered, nil, 0, [3]int{1, 1, 0}},
+		{"all say so", 0, func(a, b, c *fakePeer) []*fakePeer { return []*fakePeer{a, b, c} }, feedring.Answered, nil, 0, [3]int{1, 0, 1}},
+		{"the two least loaded keep all back", 3, func(a, b, c *fakePeer) []*fakePeer {
+			a.hides, b.hides = true, true
+			return []*fakePeer{a, b, c}
+		}, feedring.Answered, nil, 3, [3]int{1, 0, 1}},
 		{"there is no second", 3, func(a, _, _ *fakePeer) []*fakePeer { a.hides = true; return []*fakePeer{a} }, feedring.Answered, nil, 0, [3]int{1, 0, 0}},
 		{"the first keeps all back", 3, func(a, b, _ *fakePeer) []*fakePeer { a.hides = true; return []*fakePeer{a, b} }, feedring.Answered, nil, 3, [3]int{1, 1, 0}},
 		{"the second cannot be reached", 3, func(a, b, c *fakePeer) []*fakePeer {
-			a.hides, b.down = true, true
+			a.hides, c.down = true, true
 			return []*fakePeer{a, b, c}
-		}, feedring.Answered, nil, 3, [3]int{1, 0, 1}},
+		}, feedring.Answered, nil, 3, [3]int{1, 1, 0}},
 		{"no other can be reached", 3, func(a, b, c *fakePeer) []*fakePeer {
 			a.hides, b.down, c.down = true, true, true
 			return []*fakePeer{a, b, c}
