@@ -28,7 +28,7 @@ GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 DEADCODE    := $(TOOLS)/deadcode@v0.52.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build cross cross-build run test compat soak faults-long durable holes sim explore bench compare verify quick measures realservers fmt vet lint dead tidy size vuln generate generated proto-check clean
+.PHONY: all build cross cross-build run test compat soak faults-long durable siege holes sim explore bench compare verify quick measures realservers fmt vet lint dead tidy size vuln generate generated proto-check clean
 
 all: build
 
@@ -71,6 +71,13 @@ faults-long:
 # a few thousand.
 durable:
 	FEEDRING_DURABLE=$(or $(ENTRIES),1000000) $(GO) test ./internal/store ./internal/store/values -run '^(TestCrash|TestPowerFails|TestPowerLoss)$$' -v -count=1 -timeout 1h
+
+# Honest readers beside hostile keys, in phases, for LENGTH (ten minutes if not said). The
+# last line is one object with the figures.
+siege:
+	@mkdir -p $(BIN) && rm -f $(BIN)/siege.json
+	@FEEDRING_SIEGE=$(or $(LENGTH),10m) FEEDRING_SIEGE_JSON=$(CURDIR)/$(BIN)/siege.json $(GO) test ./integration -run '^TestSiege$$' -v -count=1 -timeout 0; \
+	code=$$?; test ! -f $(BIN)/siege.json || cat $(BIN)/siege.json; exit $$code
 
 # Every rule that is taken out is noticed by the seed that once did.
 holes:

@@ -43,6 +43,16 @@ func newStranger(t testing.TB, victim *peer) *stranger {
 // newStrangerAt is a stranger that connects from an address of this machine.
 func newStrangerAt(t testing.TB, victim, ip string) *stranger {
 	t.Helper()
+	s, err := strangerAt(t, victim, ip)
+	must(t, err)
+	t.Cleanup(func() { _ = s.lib.Close() })
+	return s
+}
+
+// strangerAt is newStrangerAt where the victim may refuse the connection. Who calls it
+// closes the host.
+func strangerAt(t testing.TB, victim, ip string) (*stranger, error) {
+	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(nil)
 	must(t, err)
 	limits, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(rcmgr.InfiniteLimits))
@@ -50,7 +60,6 @@ func newStrangerAt(t testing.TB, victim, ip string) *stranger {
 	lib, err := libp2p.New(libp2p.Identity(key), libp2p.ListenAddrStrings("/ip4/"+ip+"/tcp/0"), libp2p.DisableRelay(),
 		libp2p.ResourceManager(limits), libp2p.ProtocolVersion("feedring/main"))
 	must(t, err)
-	t.Cleanup(func() { _ = lib.Close() })
 	s := &stranger{t: t, lib: lib}
 	s.sealer, err = wire.NewSealer(key, "main")
 	must(t, err)
@@ -59,8 +68,11 @@ func newStrangerAt(t testing.TB, victim, ip string) *stranger {
 	info, err := libpeer.AddrInfoFromString(victim)
 	must(t, err)
 	s.victim = *info
-	must(t, lib.Connect(t.Context(), s.victim))
-	return s
+	if err := lib.Connect(t.Context(), s.victim); err != nil {
+		_ = lib.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // facing is the same stranger towards another victim.

@@ -33,8 +33,10 @@ type member struct {
 	onPoll   func(*wire.Stream)
 }
 
-func newMember(t testing.TB, manager *peer) *member {
-	s := newStranger(t, manager)
+func newMember(t testing.TB, manager *peer) *member { return asMember(newStranger(t, manager)) }
+
+// asMember has a stranger ask for admission to the group of news, and live there as a member.
+func asMember(s *stranger) *member {
 	m := &member{stranger: s, group: feedring.Theme("news").Group(), row: s.row(), rows: make(map[feedring.PeerID]group.Row)}
 	m.serve()
 	m.lib.SetStreamHandler(wire.ProtocolID("main", wire.VerbAttach), m.lies(func() func(*wire.Stream) { return m.onAttach }))
