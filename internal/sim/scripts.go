@@ -22,6 +22,7 @@ var scripts = []script{
 	{"late objection", (*scenario).objectLate},
 	{"claimed anew", (*scenario).claimAnew},
 	{"dropped too early", (*scenario).dropEarly},
+	{"polled of who dropped", (*scenario).pollDropped},
 }
 
 // Scripted plays a script in the world of a seed, and the quiet after it, as
@@ -196,4 +197,37 @@ func (s *scenario) dropEarly() {
 		s.start(n)
 		s.Run(s.now + r)
 	}
+}
+
+// pollDropped has a peer that was away reach nobody but the manager, which dropped what
+// is fresh meanwhile, since its clock was ahead. The peer gets what came after that, and
+// must not promise what came before (S9). Where entries are fresh for a day, what the
+// manager drops is of the last minutes, and the peer does not take its word for so much.
+func (s *scenario) pollDropped() {
+	s.Run(formed)
+	theme, r := s.themes[s.random.IntN(len(s.themes))], s.cfg.Peer.Refresh
+	manager := s.who(theme, feedring.RoleManager)
+	i := slices.IndexFunc(s.members(theme), func(n *node) bool { return n.up && n.role(theme.Group()) == feedring.RolePeer })
+	if manager == nil || i < 0 || s.cfg.Peer.Freshness > 10*time.Minute {
+		return
+	}
+	away := s.members(theme)[i]
+	s.trouble(away)
+	s.crash(away)
+	s.Run(s.now + r)
+	s.trouble(manager)
+	before := manager.disk.DroppedTo(theme)
+	s.setClock(manager, s.cfg.Peer.Freshness-s.between(0, r))
+	s.runTo(s.now+3*r, func() bool { return manager.disk.DroppedTo(theme) != before })
+	s.setRight(manager)
+	s.Run(s.now + r)
+	heal := s.cut("one that was away", func(from, to int32) bool {
+		return from == away.index && to != manager.index || to == away.index && from != manager.index
+	})
+	away.through = []int32{manager.index}
+	s.start(away)
+	s.Run(s.now + 3*r)
+	heal()
+	s.startAnew(manager)
+	s.Run(s.now + 6*r) // what nobody could poll of the manager is polled again
 }
