@@ -60,6 +60,7 @@ var pure = map[string]string{
 	"internal/duplicate":         "lists on a page and in a terminal must show the same",
 	"internal/websub/hub/ledger": "whose turn it is must be testable without a clock",
 	"internal/charter":           "all peers must agree who is a member",
+	"internal/named":             "its days must be testable without a clock",
 	"internal/presence":          "processes with one key must come to the same end",
 }
 
@@ -111,7 +112,8 @@ var arrows = map[string][]string{
 	"proto/feedring/v1":                  {},
 	"internal/wire":                      {".", "internal/wire/peerid", "internal/wire/signature", "proto/feedring/v1"},
 	"internal/charter":                   {"."},
-	"internal/membership":                {".", "internal/charter", "internal/host", "internal/host/identity", "internal/wire", "internal/wire/charters", "proto/feedring/v1"},
+	"internal/named":                     {"."},
+	"internal/membership":                {".", "internal/charter", "internal/host", "internal/host/identity", "internal/named", "internal/wire", "internal/wire/charters", "proto/feedring/v1"},
 	"internal/wire/chain":                {".", "internal/wire"},
 	"internal/wire/charters":             {".", "internal/charter", "internal/wire", "proto/feedring/v1"},
 	"internal/wire/info":                 {".", "internal/wire", "internal/wire/peerid", "proto/feedring/v1"},
@@ -237,7 +239,7 @@ var arrows = map[string][]string{
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {
-		".", "node", "client", "internal/charter", "internal/membership", "internal/vouch", "internal/wire/charters", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/host/identity", "internal/hostkind", "internal/peer", "cmd/feedring/internal/",
+		".", "node", "client", "internal/charter", "internal/membership", "internal/named", "internal/vouch", "internal/wire/charters", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/host/identity", "internal/hostkind", "internal/peer", "cmd/feedring/internal/",
 		"internal/origin/decode", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/safehttp",
 	},
 	"cmd/feedring-demo":    {".", "internal/readerfeeds/render"},

@@ -62,6 +62,7 @@ type assembly struct {
 	contact   *transport.Contact
 	credit    *transport.Credit
 	sites     *vouch.Memory
+	asker     *siteAsker
 	checks    *sitecheck.Checker
 	copies    *replicate.Replicator
 	publisher *publish.Publisher
@@ -82,7 +83,9 @@ func (a *assembly) feeds() (err error) {
 		return err
 	}
 	a.loop.states = newPersister(a.store, a.loop, a.log)
-	a.hides = hidden{a.blocks, a.optOuts}
+	a.asker = newAsker(a.Node)
+	a.members.vouch(a.asker, a.cfg.Refresh)
+	a.hides = hidden{a.blocks, a.optOuts, a.members}
 	a.searcher = blocking.NewSearcher(a.history, a.hides)
 	a.broker = delivery.New(a.ID(), a.store, a.searcher)
 	a.broker.Hide(a.hides)
@@ -91,7 +94,7 @@ func (a *assembly) feeds() (err error) {
 	a.offers = offers.New(a.ctx, offered{a.Node}, a.loop, &a.running)
 	if a.origins, err = origins.Load(a.ctx, origins.Config{
 		Self: a.ID(), Store: a.store, Storage: a.writing, Cache: a.own, Loop: a.loop, Offers: a.offers,
-		Identity: a.identity, StandIns: standInEntries, OptOuts: a.optOuts, Tasks: &a.running, Log: a.log, Share: a.cfg.Share,
+		Identity: a.identity, StandIns: standInEntries, OptOuts: withheld{a.optOuts, a.members}, Tasks: &a.running, Log: a.log, Share: a.cfg.Share,
 		AllowPrivate: a.cfg.AllowPrivateFeeds, Interval: a.cfg.Interval, Policy: a.cfg.Policy, Budget: a.cfg.Budget,
 		Refresh: a.cfg.Refresh, Freshness: a.cfg.Freshness,
 	}, a.cfg.Feeds); err != nil {
@@ -122,6 +125,7 @@ func (a *assembly) network() {
 	})
 	a.sites = vouch.NewMemory(a.checker(), a.cfg.Refresh)
 	a.sites.Listen(a.optOuts)
+	a.asker.sites = a.sites
 	a.checks = sitecheck.New(a.ctx, sitecheck.Config{
 		Self: a.ID(), Sites: a.sites, Feeds: a.origins, Fetcher: fetch.NewFetcher(a.outside, a.websub), Blocks: a.blocks, Loop: a.loop, Tasks: &a.running, Log: a.log,
 	})
@@ -224,7 +228,7 @@ func (n *Node) serve() {
 	n.background(func() { n.standIns.Run(n.ctx) })
 	n.front.Serve(web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Proxies: n.cfg.proxies(), Metrics: n.Metrics(), Personal: n.personal,
-		Front: ownFeeds{n.own}, Network: n.membersAPI(), Closed: n.members != nil && !n.cfg.HTTPOpen, Stranger: n.members.stranger(), Hub: n.websub.Path(), Open: n.websub.Routes(),
+		Front: ownFeeds{n.own}, Network: n.membersAPI(), Members: n.webMembers(), Hub: n.websub.Path(), Open: n.websub.Routes(),
 	}, n.own)
 	n.websub.Run(n.ctx, &n.running)
 	n.events.Add(n.Started()) // before any role

@@ -36,6 +36,7 @@ type Config struct {
 	LAN            bool     // mDNS and private addresses
 	Network        string   // peers of different networks never mix
 	Feeds          []feedring.FeedSpec
+	Sites          []string         // that may name this peer on a network of the mode vouched, besides those of its feeds
 	Read           []feedring.Theme // groups that are joined without a feed of one's own: cached, carried, served to readers
 	// Share is how much of an entry leaves this peer, where its feed does not say;
 	// empty: everything. It holds for what is published from then on.

@@ -62,7 +62,7 @@ func TestJoinTakesTheOffer(t *testing.T) {
 	b := startPeer(t, cfg)
 	site := newPages(t, map[string]string{
 		"/.well-known/feedring": fmt.Sprintf(`{"network":"test","peers":[%q],"addresses":[%q]}`, a.ID(), a.Started().Addrs[0]),
-		"/feed.xml":             named("/.well-known/feedring"),
+		"/feed.xml":             linked("/.well-known/feedring"),
 	})
 	domain := vouch.SiteOf(site.URL)
 	offered := func() string {

@@ -45,7 +45,7 @@ func (n *Node) openMembers() error {
 				return fmt.Errorf("data directory: %w", err)
 			}
 		}
-		n.members = &members{membership.Stranger(n.cfg.Network)}
+		n.members = &members{membership.Stranger(n.cfg.Network, n.cfg.Data)}
 		n.log.Warn(web.AdviseCredential.To("this peer has no credential for its network: it serves nobody and is served nothing"), "network", n.cfg.Network)
 		return nil
 	case n.cfg.Network != Default().Network && n.cfg.Network != is:
@@ -60,6 +60,9 @@ func (n *Node) openMembers() error {
 	n.cfg.Join = append(n.cfg.Join[:len(n.cfg.Join):len(n.cfg.Join)], keeper.Addresses()...)
 	self := keeper.Self()
 	n.log.Info("network with a charter", "network", is, "label", self.Label, "mode", self.Mode, "rights", strings.Join(self.Rights.List(), " "), "until", self.Until)
+	if self.Mode == charter.Vouched && !self.Expelled {
+		return nil // whether a site names this peer is to be found out
+	}
 	for _, warning := range n.members.Warnings() {
 		n.log.Warn(warning)
 	}
@@ -76,6 +79,11 @@ func (m *members) Warnings() []string {
 	}
 	self := m.Self()
 	switch {
+	case self.Mode == charter.Vouched && !self.Expelled:
+		if self.Site == "" {
+			return []string{warnGuest}
+		}
+		return nil
 	case m.stranger():
 		return []string{web.AdviseCredential.To("this peer has no credential for its network: it serves nobody and is served nothing")}
 	case self.Expelled:
@@ -96,7 +104,10 @@ func (m *members) Status() *web.MembershipStatus {
 		return nil
 	}
 	self := m.Self()
-	st := &web.MembershipStatus{Label: self.Label, Rights: self.Rights.List(), Until: self.Until.UTC().Truncate(time.Second), Expelled: self.Expelled}
+	st := &web.MembershipStatus{Label: self.Label, Rights: self.Rights.List(), Expelled: self.Expelled, Site: self.Site}
+	if !self.Until.IsZero() || self.Mode != charter.Vouched {
+		st.Until = self.Until.UTC().Truncate(time.Second)
+	}
 	if self.Mode != 0 {
 		st.Mode = self.Mode.String()
 	}
@@ -127,9 +138,6 @@ func (n *Node) listenForMembers() {
 	}
 	n.members.Begin(n.host, siteNames{n}, n.log)
 	n.server.Handle(wire.VerbHello, transport.Bound{All: 64, Each: 4}, transport.HandlerFunc(n.members.ServeHello))
-	if n.members.stranger() {
-		return
-	}
 	n.server.Handle(wire.VerbRoll, transport.Bound{All: 32, Each: 4}, transport.HandlerFunc(n.members.ServeRoll))
 	n.background(func() { n.members.Run(n.ctx, n.cfg.Refresh) })
 }
@@ -170,7 +178,11 @@ func (m *membersAPI) Invite(w web.Invitation) (string, error) {
 	if w.Site != "" && len(vouch.SitesOf("https://"+w.Site+"/")) == 0 {
 		return "", web.ErrMalformed.Of(fmt.Errorf("%.100q is no domain", w.Site))
 	}
-	return m.keeper.Invite(what, m.host.Listening())
+	code, err := m.keeper.Invite(what, m.host.Listening())
+	if errors.Is(err, membership.ErrNoNeed) {
+		return "", web.ErrMalformed.Of(err)
+	}
+	return code, err
 }
 
 // Take implements web.Network.
@@ -188,9 +200,9 @@ type membersAPI struct {
 	host   *host.Host
 }
 
-// membersAPI returns it; nil for a peer without a charter.
+// membersAPI returns it; nil on an open network.
 func (n *Node) membersAPI() web.Network {
-	if n.members == nil || n.members.stranger() {
+	if n.members == nil {
 		return nil
 	}
 	return &membersAPI{n.members.Keeper, n.host}
@@ -201,5 +213,63 @@ func (n *Node) readable(o peer.Offer) peer.Offer {
 	if !n.members.serves() {
 		o.Read = nil
 	}
+	if n.members.guest() {
+		o.Feeds = nil
+	}
 	return o
 }
+
+// guest reports whether the network is of the mode vouched, and no site names this peer.
+func (m *members) guest() bool {
+	return m != nil && m.HidesAny() && m.Self().Site == ""
+}
+
+// Hides, HidesAny, HideChanges and AskAgain are those of the keeper; on an open network
+// nobody needs to be named.
+
+// Hides implements admin.Members.
+func (m *members) Hides(p feedring.PeerID) bool { return m != nil && m.Keeper.Hides(p) }
+
+// HidesAny implements admin.Members.
+func (m *members) HidesAny() bool { return m != nil && m.Keeper.HidesAny() }
+
+// HideChanges is another number whenever Hides became another one.
+func (m *members) HideChanges() uint64 {
+	if m == nil {
+		return 0
+	}
+	return m.Keeper.HideChanges()
+}
+
+// vouch has the sites asked that may name peers, where one must.
+func (m *members) vouch(l *siteAsker, refresh time.Duration) {
+	if m != nil {
+		m.Keeper.Vouch(l, refresh)
+	}
+}
+
+// AskAgain implements admin.Members.
+func (m *members) AskAgain() {
+	if m != nil {
+		m.Keeper.AskAgain()
+	}
+}
+
+// webMembers is what the HTTP side asks; nil on an open network.
+func (n *Node) webMembers() web.Members {
+	if n.members == nil {
+		return nil
+	}
+	return webMembers{n.members, n.cfg.HTTPOpen}
+}
+
+type webMembers struct {
+	members *members
+	open    bool // to everybody who can reach it
+}
+
+// Closed implements web.Members.
+func (w webMembers) Closed() bool { return !w.open && !w.members.HidesAny() }
+
+// Stranger implements web.Members.
+func (w webMembers) Stranger() bool { return w.members.stranger() }

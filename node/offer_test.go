@@ -12,8 +12,8 @@ import (
 
 const other = "12D3KooWGRUVh9oaJYM3wkWgxPWjYhuTVQwGPdbdH3JFLxuZVZG9"
 
-// named is a feed with a link to a peer, or to a site's document of its peers.
-func named(link string) string {
+// linked is a feed with a link to a peer, or to a site's document of its peers.
+func linked(link string) string {
 	return strings.Replace(aFeed, "<title>T</title>", `<title>T</title><atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="feedring" href="`+link+`"/>`, 1)
 }
 
@@ -24,8 +24,8 @@ func TestASitesPeerIsOffered(t *testing.T) {
 	cfg.AllowPrivateFeeds = true
 	n := startPeer(t, cfg)
 	site := newPages(t, map[string]string{
-		"/by-site": named("/.well-known/feedring"), "/by-id": named("feedring:" + other), "/own": named("feedring:" + string(n.ID())),
-		"/elsewhere": named("https://evil.example/"), "/none": aFeed,
+		"/by-site": linked("/.well-known/feedring"), "/by-id": linked("feedring:" + other), "/own": linked("feedring:" + string(n.ID())),
+		"/elsewhere": linked("https://evil.example/"), "/none": aFeed,
 	})
 	domain := vouch.SiteOf(site.URL)
 	for path, want := range map[string]struct {
@@ -61,7 +61,7 @@ func TestAPeerThatIsThereIsNotOffered(t *testing.T) {
 	cfg.AllowPrivateFeeds = true
 	b := startPeer(t, cfg)
 	site := newPages(t, map[string]string{
-		"/there": named("feedring:" + string(a.ID())), "/stranger": named("feedring:" + other), "/site": named("/.well-known/feedring"),
+		"/there": linked("feedring:" + string(a.ID())), "/stranger": linked("feedring:" + other), "/site": linked("/.well-known/feedring"),
 	})
 	offered := func(path string) web.Found {
 		found, err := b.FindFeed(t.Context(), feedring.FeedSpec{URL: site.URL + path, Provider: "p.example"})

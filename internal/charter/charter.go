@@ -20,7 +20,7 @@ type Mode uint32
 // The modes.
 const (
 	Closed  Mode = 1 // who has a credential
-	Vouched Mode = 2 // whom a site names
+	Vouched Mode = 2 // everybody; whom a site names publishes and serves
 )
 
 // String is the mode's name.

@@ -84,6 +84,9 @@ func (r *Roll) voids(by, e *Expulsion) bool {
 // decides between admins: what that one said of others ends.
 func (r *Roll) Expel(p feedring.PeerID, since, now time.Time, reason string, byRoot bool) Expulsion {
 	e := Expulsion{Subject: p, Since: since, At: now, Until: now, Reason: reason}
+	if r.charter.Mode == Vouched {
+		e.Until = now.Add(barredFor)
+	}
 	for id, s := range r.statements {
 		if s.Credential != nil {
 			e.Until = latest(e.Until, s.Credential.Expires)
@@ -97,6 +100,19 @@ func (r *Roll) Expel(p feedring.PeerID, since, now time.Time, reason string, byR
 	}
 	slices.SortFunc(e.Keeps, func(a, b ID) int { return slices.Compare(a[:], b[:]) })
 	return e
+}
+
+// barredFor is how long an expulsion lasts where no credential is needed.
+const barredFor = 10 * 365 * 24 * time.Hour
+
+// barring lists the expulsions of a peer that are in force and not taken back.
+func (r *Roll) barring(p feedring.PeerID, now time.Time) (ids []ID) {
+	for _, e := range r.expulsions[p] {
+		if !r.lifted(e, now) {
+			ids = append(ids, IDOf(e.Seal))
+		}
+	}
+	return ids
 }
 
 // MaxKeeps is how many statements of its subject an expulsion leaves valid.

@@ -229,8 +229,11 @@ func (r *Roll) Rights(p feedring.PeerID, now time.Time) (rights Rights, until ti
 }
 
 // Expelled reports whether an expulsion ended a peer's credentials, so that none
-// holds now.
+// holds now; in the mode vouched, whether one is in force.
 func (r *Roll) Expelled(p feedring.PeerID, now time.Time) bool {
+	if r.charter.Mode == Vouched {
+		return len(r.barring(p, now)) > 0
+	}
 	rights, _ := r.Rights(p, now)
 	return rights == 0 && len(r.expelled[p]) > 0
 }
@@ -244,13 +247,17 @@ func (r *Roll) Proof(p feedring.PeerID, now time.Time) (proof []Statement) {
 			best = &r.grants[p][i]
 		}
 	}
-	if best != nil {
+	ended := r.expelled[p]
+	if r.charter.Mode == Vouched {
+		ended = r.barring(p, now)
+	}
+	if best != nil && (len(ended) == 0 || r.charter.Mode != Vouched) {
 		for _, id := range best.chain {
 			proof = append(proof, r.statements[id])
 		}
 		return proof
 	}
-	for _, id := range slices.CompactFunc(slices.Clone(r.expelled[p]), func(a, b ID) bool { return a == b }) {
+	for _, id := range slices.CompactFunc(slices.Clone(ended), func(a, b ID) bool { return a == b }) {
 		e := r.statements[id]
 		proof = append(proof, e)
 		for _, c := range r.credentials[e.Seal().Signer] {

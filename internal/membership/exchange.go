@@ -2,6 +2,7 @@ package membership
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -61,16 +62,16 @@ const (
 func (k *Keeper) Begin(h Host, sites Sites, log *slog.Logger) { k.host, k.sites, k.log = h, sites, log }
 
 // Run tells others of changes of the roll, asks one of them each period, and parts from
-// whoever is no member any more, until ctx ends. No peer makes another one wait.
+// whoever is no member any more, until ctx ends. No peer makes another one wait. Without
+// a charter nothing is done.
 func (k *Keeper) Run(ctx context.Context, period time.Duration) {
-	if k.charter == nil {
-		return
-	}
 	tick := time.NewTicker(period)
 	defer tick.Stop()
 	at, out := newTasks(), newTasks() // whoever is parted from cannot put that off by a slow exchange
 	defer at.running.Wait()
 	defer out.running.Wait()
+	var asks sync.WaitGroup
+	defer asks.Wait()
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,6 +81,8 @@ func (k *Keeper) Run(ctx context.Context, period time.Duration) {
 			for _, p := range k.host.Welcomed() {
 				at.run(p, func() { k.exchangeWith(ctx, p) })
 			}
+		case <-k.vouched.wake:
+			k.askSites(ctx, &asks)
 		case <-tick.C:
 			k.partFromOthers(ctx, out)
 			if peers := k.host.Welcomed(); len(peers) > 0 {
@@ -87,6 +90,8 @@ func (k *Keeper) Run(ctx context.Context, period time.Duration) {
 				at.run(p, func() { k.exchangeWith(ctx, p) })
 			}
 			k.keepAddresses()
+			k.askSites(ctx, &asks)
+			k.keepNamed()
 		}
 	}
 }
@@ -153,15 +158,19 @@ func (k *Keeper) exchange(ctx context.Context, with feedring.PeerID) error {
 	defer s.Close()
 	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	frames, own := wire.NewStream(s), k.Roll()
-	if err := frames.Send(charters.RollTo(charters.Roll{Hash: own.Hash()}), rollStep); err != nil {
+	if err := send(frames, charters.Roll{Hash: own.Hash(), Asked: k.unplaced(), Named: k.namedOf(nil)}); err != nil {
 		return err
 	}
 	told, err := k.receive(frames)
-	if err != nil || told.Hash == own.Hash() {
+	if err != nil {
 		return err
 	}
+	k.tellSites(with, told.Named)
+	if told.Hash == own.Hash() {
+		return nil
+	}
 	lacks, wanted := own.Compare(told.Have)
-	if err := frames.Send(charters.RollTo(charters.Roll{Hash: own.Hash(), Statements: lacks, Want: wanted}), rollStep); err != nil {
+	if err := send(frames, charters.Roll{Hash: own.Hash(), Statements: lacks, Want: wanted}); err != nil {
 		return err
 	}
 	if len(wanted) == 0 {
@@ -172,16 +181,20 @@ func (k *Keeper) exchange(ctx context.Context, with feedring.PeerID) error {
 }
 
 // ServeRoll is the other side of an exchange.
-func (k *Keeper) ServeRoll(_ feedring.PeerID, frames *wire.Stream) error {
+func (k *Keeper) ServeRoll(from feedring.PeerID, frames *wire.Stream) error {
+	if k.charter.Load() == nil {
+		return errNoCharter
+	}
 	told, err := k.receive(frames)
 	if err != nil {
 		return err
 	}
-	answer := charters.Roll{Hash: k.Roll().Hash()}
+	k.tellSites(from, slices.DeleteFunc(told.Named, func(n charters.NamedPeer) bool { return n.Peer != from }))
+	answer := charters.Roll{Hash: k.Roll().Hash(), Named: k.namedOf(told.Asked)}
 	if told.Hash != answer.Hash {
 		answer.Have = k.Roll().Have()
 	}
-	if err := frames.Send(charters.RollTo(answer), rollStep); err != nil || told.Hash == answer.Hash {
+	if err := send(frames, answer); err != nil || told.Hash == answer.Hash {
 		return err
 	}
 	if told, err = k.receive(frames); err != nil {
@@ -190,8 +203,18 @@ func (k *Keeper) ServeRoll(_ feedring.PeerID, frames *wire.Stream) error {
 	if len(told.Want) == 0 {
 		return nil
 	}
-	return frames.Send(charters.RollTo(charters.Roll{Hash: k.Roll().Hash(), Statements: k.Roll().Find(told.Want)}), rollStep)
+	return send(frames, charters.Roll{Hash: k.Roll().Hash(), Statements: k.Roll().Find(told.Want)})
 }
+
+func send(frames *wire.Stream, r charters.Roll) error {
+	p, err := charters.RollTo(r)
+	if err != nil {
+		return err
+	}
+	return frames.Send(p, rollStep)
+}
+
+var errNoCharter = errors.New("this peer has no charter of its network")
 
 // receive takes one message of an exchange, with what it tells.
 func (k *Keeper) receive(frames *wire.Stream) (charters.Roll, error) {
@@ -209,7 +232,10 @@ func (k *Keeper) receive(frames *wire.Stream) (charters.Roll, error) {
 // partFromOthers parts from peers that are no members any more; from all, if this one
 // is none.
 func (k *Keeper) partFromOthers(ctx context.Context, out *tasks) {
-	self := k.member(k.sealer.ID())
+	if k.charter.Load() == nil {
+		return
+	}
+	self := k.member(k.self())
 	if was := k.joined.Swap(self); was && !self {
 		k.log.Warn("this peer has no credential of its network any more: it serves nobody and is served nothing", "network", k.network)
 	}
@@ -245,6 +271,9 @@ func (k *Keeper) tell(ctx context.Context, p feedring.PeerID) {
 
 // keepAddresses notes peers for the next start, and for commands.
 func (k *Keeper) keepAddresses() {
+	if k.data == "" || k.charter.Load() == nil {
+		return
+	}
 	var addrs []string
 	for _, p := range k.host.KnownPeers() {
 		addrs = append(addrs, p.Addrs[:min(len(p.Addrs), addrsOfAPeer)]...)

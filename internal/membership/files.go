@@ -242,8 +242,12 @@ func Create(data, label string, mode charter.Mode, now time.Time) (made Created,
 	if err != nil {
 		return made, err
 	}
+	rights := charter.Invited | charter.Admit | charter.Expel
+	if mode == charter.Vouched {
+		rights = charter.Read | charter.Expel
+	}
 	admin, err := Credential(signer, charter.Credential{
-		Subject: self, Rights: charter.Invited | charter.Admit | charter.Expel, NotBefore: now, Expires: now.Add(AdminLifetime),
+		Subject: self, Rights: rights, NotBefore: now, Expires: now.Add(AdminLifetime),
 	})
 	if err != nil {
 		return made, err

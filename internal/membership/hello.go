@@ -67,16 +67,17 @@ var reasons = map[feedringv1.HelloRefusal]Reason{
 }
 
 func (k *Keeper) refused(why Reason, mode charter.Mode) error {
-	if mode == 0 && k.charter != nil {
-		mode = k.charter.Mode
+	if c := k.charter.Load(); mode == 0 && c != nil {
+		mode = c.Mode
 	}
 	return &RefusedError{k.network, mode, why}
 }
 
 // proof is what this peer shows.
 func (k *Keeper) proof() (h charters.Hello) {
-	if k.charter != nil {
-		h.Statements, h.Roll = k.Roll().Proof(k.sealer.ID(), time.Now()), k.Roll().Hash()
+	if k.charter.Load() != nil {
+		now, id := time.Now(), k.self()
+		h.Statements, h.Roll, h.Site = k.Roll().Proof(id, now), k.Roll().Hash(), k.siteOf(id, now)
 	}
 	return h
 }
@@ -88,11 +89,7 @@ func (k *Keeper) Greet(ctx context.Context, to feedring.PeerID, s network.Stream
 
 // greet says hello and takes the answer. invitation redeems one; nil: none.
 func (k *Keeper) greet(ctx context.Context, to feedring.PeerID, s io.ReadWriteCloser, says charters.Hello, invitation *wire.Sealer) error {
-	self := feedring.PeerID("")
-	if k.sealer != nil {
-		self = k.sealer.ID()
-	}
-	p, err := charters.HelloTo(says, self, invitation)
+	p, err := charters.HelloTo(says, k.self(), invitation)
 	if err != nil {
 		return err
 	}
@@ -108,13 +105,19 @@ func (k *Keeper) greet(ctx context.Context, to feedring.PeerID, s io.ReadWriteCl
 	if err != nil {
 		return err
 	}
+	if err := k.learn(heard.Charter); err != nil {
+		return err
+	}
 	if err := k.takeFrom(answer.GetStatements(), charter.MaxProof); err != nil {
 		return err
 	}
+	k.tellSites(to, []charters.NamedPeer{{Peer: to, Site: heard.Site}})
 	switch why, known := reasons[heard.Refusal]; {
 	case known:
 		return k.refused(why, heard.Mode)
-	case heard.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED, k.charter == nil, !k.member(k.sealer.ID()):
+	case heard.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED && k.isVouched():
+		return k.refused(OtherUnproven, 0) // it knows that it was expelled
+	case heard.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED, k.charter.Load() == nil, !k.member(k.self()):
 		return k.refused(NoCredential, heard.Mode)
 	case !k.Admits(to):
 		return k.refused(OtherUnproven, 0)
@@ -138,6 +141,7 @@ func (k *Keeper) ServeHello(from feedring.PeerID, frames *wire.Stream) error {
 	if err := k.takeFrom(p.GetStatements(), charter.MaxProof); err != nil {
 		return err
 	}
+	k.tellSites(from, []charters.NamedPeer{{Peer: from, Site: heard.Site}})
 	answer := k.answer(from, heard)
 	out, err := charters.HelloTo(answer, "", nil)
 	if err != nil {
@@ -155,14 +159,15 @@ func (k *Keeper) ServeHello(from feedring.PeerID, frames *wire.Stream) error {
 // answer judges a hello.
 func (k *Keeper) answer(from feedring.PeerID, heard charters.Hello) charters.Hello {
 	no := charters.Hello{Refusal: feedringv1.HelloRefusal_HELLO_REFUSAL_CREDENTIAL}
-	if k.charter == nil {
+	c := k.charter.Load()
+	if c == nil {
 		return no
 	}
-	no.Mode = k.charter.Mode
-	if !k.member(k.sealer.ID()) {
+	no.Mode = c.Mode
+	if !k.member(k.self()) {
 		return no
 	}
-	if heard.Invitation != "" {
+	if heard.Invitation != "" && c.Mode == charter.Closed {
 		if no.Refusal = k.redeem(from, heard.Invitation); no.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED {
 			return no
 		}
@@ -178,6 +183,9 @@ func (k *Keeper) answer(from feedring.PeerID, heard charters.Hello) charters.Hel
 	k.renew(from)
 	yes := k.proof()
 	yes.Statements = append(yes.Statements, k.Roll().Proof(from, now)...)
+	if c.Mode == charter.Vouched {
+		yes.Mode, yes.Charter = c.Mode, c.Text
+	}
 	return yes
 }
 

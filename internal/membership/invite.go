@@ -31,6 +31,7 @@ const (
 var (
 	ErrMayNotAdmit = errors.New("this peer has no credential that lets it admit others")
 	ErrManyCodes   = errors.New("too many invitations are open")
+	ErrNoNeed      = errors.New("nobody needs a credential in this network, whose mode is vouched: a site that names a peer lets it publish and serve")
 )
 
 // Invitation says what an invitation gives.
@@ -53,8 +54,10 @@ type invitation struct {
 
 // Invite returns the code of a new invitation, which only this peer redeems, at addrs.
 func (k *Keeper) Invite(what Invitation, addrs []string) (string, error) {
-	rights := k.Self().Rights
-	if !rights.Has(charter.Admit) {
+	if k.isVouched() {
+		return k.guide(what, addrs)
+	}
+	if !k.Self().Rights.Has(charter.Admit) {
 		return "", ErrMayNotAdmit
 	}
 	key, err := identity.New()
@@ -79,7 +82,23 @@ func (k *Keeper) Invite(what Invitation, addrs []string) (string, error) {
 		return "", fmt.Errorf("invitations: %w", err)
 	}
 	k.codes = codes
-	return charters.Code{Charter: k.charter, Addrs: addrs, Key: key}.String(), nil
+	return charters.Code{Charter: k.charter.Load(), Addrs: addrs, Key: key}.String(), nil
+}
+
+// guide returns a code of the mode vouched: it leads to the network, and nobody needs
+// its key.
+func (k *Keeper) guide(what Invitation, addrs []string) (string, error) {
+	if what.Site != "" || what.Rights == charter.Read {
+		return "", ErrNoNeed
+	}
+	key, err := identity.New()
+	if err != nil {
+		return "", err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	addrs = append(slices.Clone(addrs[:min(len(addrs), ownAddrs)]), k.addrs...)
+	return charters.Code{Charter: k.charter.Load(), Addrs: addrs, Key: key}.String(), nil
 }
 
 // redeem gives the holder of an invitation its credential. What is used up is on disk
@@ -130,7 +149,7 @@ func (k *Keeper) redeem(holder, key feedring.PeerID) feedringv1.HelloRefusal {
 	if refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED || has.Has(code.Rights) {
 		return refusal
 	}
-	s, err := Credential(k.sealer, charter.Credential{Subject: holder, Rights: code.Rights, NotBefore: now, Expires: now.Add(Lifetime)})
+	s, err := Credential(k.sealer.Load(), charter.Credential{Subject: holder, Rights: code.Rights, NotBefore: now, Expires: now.Add(Lifetime)})
 	if err == nil {
 		_, err = k.Merge([]charter.Statement{s})
 	}
@@ -158,6 +177,10 @@ func Join(ctx context.Context, data, text string) (*Keeper, error) {
 	k, err := open(data, code.Charter)
 	if err != nil {
 		return nil, err
+	}
+	if k.isVouched() {
+		k.addrs = code.Addrs
+		return k, k.keep()
 	}
 	k.data = "" // nothing is kept before a peer answered
 	key, err := wire.NewSealer(code.Key, k.network)
@@ -187,14 +210,19 @@ func Join(ctx context.Context, data, text string) (*Keeper, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.data, k.addrs = data, code.Addrs
-	err = writeRoll(data, k.Roll())
+	return k, k.keep()
+}
+
+// keep writes down that the data directory belongs to the network.
+func (k *Keeper) keep() error {
+	err := writeRoll(k.data, k.Roll())
 	if err == nil {
-		err = writeJSON(data, addrsFile, code.Addrs)
+		err = writeJSON(k.data, addrsFile, k.addrs)
 	}
 	if err == nil {
-		err = write(data, charterFile, code.Charter.Text)
+		err = write(k.data, charterFile, k.charter.Load().Text)
 	}
-	return k, err
+	return err
 }
 
 // peerOf is the id at the end of a peer's address.

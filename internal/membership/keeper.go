@@ -25,14 +25,15 @@ import (
 // concurrently.
 type Keeper struct {
 	network string
-	charter *charter.Charter // nil: this peer does not have it, and admits nobody
-	data    string           // where all is kept; empty: nowhere
-	shared  bool             // others write there, too
-	sealer  *wire.Sealer     // of this peer's identity; nil without a charter
+	charter atomic.Pointer[charter.Charter] // nil: this peer does not have it, and admits nobody
+	data    string                          // where all is kept; empty: nowhere
+	shared  bool                            // others write there, too
+	sealer  atomic.Pointer[wire.Sealer]     // of this peer's identity; nil without a charter
 	log     *slog.Logger
 	sites   Sites
 	host    Host
 	changed chan struct{} // holds one: the roll became another
+	vouched vouched       // of the mode vouched
 
 	roll   atomic.Pointer[charter.Roll]
 	mu     sync.Mutex // of changes
@@ -46,9 +47,13 @@ type Sites interface {
 	Names(site string, p feedring.PeerID) bool
 }
 
-// Stranger returns the keeper of a peer without a charter.
-func Stranger(network string) *Keeper {
-	return &Keeper{network: network, log: slog.Default(), changed: make(chan struct{}, 1)}
+// Stranger returns the keeper of a peer without a charter. Of a network of the mode
+// vouched it is told the charter by the first peer that it greets, and keeps it in
+// data, if that is not empty.
+func Stranger(network, data string) *Keeper {
+	return &Keeper{
+		network: network, data: data, log: slog.Default(), changed: make(chan struct{}, 1), vouched: vouched{wake: make(chan struct{}, 1)},
+	}
 }
 
 // Open returns the keeper of a data directory. ErrNone where that belongs to no
@@ -91,29 +96,52 @@ func ForClient(data, network string) (*Keeper, string, error) {
 		}
 	}
 	if charter.Names(network) {
-		return Stranger(network), network, nil
+		return Stranger(network, ""), network, nil
 	}
 	return nil, network, nil
 }
 
 // open returns a keeper with what a data directory has of the roll.
 func open(data string, c *charter.Charter) (*Keeper, error) {
-	k := Stranger(c.Network())
-	k.charter, k.data = c, data
-	key, err := identity.Load(data)
-	if err != nil {
-		return nil, err
+	k := Stranger(c.Network(), data)
+	return k, k.hold(c)
+}
+
+// hold begins with a charter.
+func (k *Keeper) hold(c *charter.Charter) error {
+	roll := charter.NewRoll(c)
+	if k.data != "" {
+		key, err := identity.Load(k.data)
+		if err != nil {
+			return err
+		}
+		sealer, err := wire.NewSealer(key, k.network)
+		if err != nil {
+			return err
+		}
+		k.sealer.Store(sealer)
+		kept, err := readRoll(k.data, c)
+		if err != nil {
+			return err
+		}
+		roll = roll.Merge(kept, time.Now())
+		if err := k.readNamed(c); err != nil {
+			return err
+		}
 	}
-	if k.sealer, err = wire.NewSealer(key, k.network); err != nil {
-		return nil, err
+	k.roll.Store(roll)
+	k.charter.Store(c)
+	k.joined.Store(k.member(k.self()))
+	return nil
+}
+
+// self is this peer's id; empty: it has no charter, or is a client without a key of
+// its own.
+func (k *Keeper) self() feedring.PeerID {
+	if sealer := k.sealer.Load(); sealer != nil {
+		return sealer.ID()
 	}
-	kept, err := readRoll(data, c)
-	if err != nil {
-		return nil, err
-	}
-	k.roll.Store(charter.NewRoll(c).Merge(kept, time.Now()))
-	k.joined.Store(k.member(k.sealer.ID()))
-	return k, nil
+	return ""
 }
 
 // Network is the network's name.
@@ -139,32 +167,61 @@ type Self struct {
 	Rights   charter.Rights
 	Until    time.Time
 	Expelled bool
+	Site     string // of the mode vouched: it names this peer; empty: none does
 }
 
 // Self says what this peer may do.
 func (k *Keeper) Self() Self {
-	if k.charter == nil {
+	c := k.charter.Load()
+	if c == nil {
 		return Self{}
 	}
-	now, id := time.Now(), k.sealer.ID()
-	s := Self{Label: k.charter.Label, Mode: k.charter.Mode, Expelled: k.Roll().Expelled(id, now)}
-	s.Rights, s.Until = k.Roll().Rights(id, now)
+	now, id := time.Now(), k.self()
+	s := Self{Label: c.Label, Mode: c.Mode, Expelled: k.Roll().Expelled(id, now), Site: k.siteOf(id, now)}
+	s.Rights, s.Until = k.rights(id, now)
 	return s
 }
 
+// rights is what a peer may do now, and until when, if that is known.
+func (k *Keeper) rights(p feedring.PeerID, now time.Time) (rights charter.Rights, until time.Time) {
+	rights, until = k.Roll().Rights(p, now)
+	switch {
+	case !k.isVouched():
+		return rights, until
+	case k.Roll().Expelled(p, now):
+		return 0, time.Time{}
+	}
+	rights = rights&(charter.Expel|charter.Moderate) | charter.Read
+	if k.namedNow(p, now) {
+		rights |= charter.Publish | charter.Serve
+	}
+	return rights, time.Time{}
+}
+
+// isVouched reports whether the network is of the mode vouched, as far as is known.
+func (k *Keeper) isVouched() bool {
+	c := k.charter.Load()
+	return c != nil && c.Mode == charter.Vouched
+}
+
+// member reports whether a peer is served.
 func (k *Keeper) member(p feedring.PeerID) bool {
-	rights, _ := k.Roll().Rights(p, time.Now())
+	now := time.Now()
+	if k.isVouched() {
+		return !k.Roll().Expelled(p, now)
+	}
+	rights, _ := k.Roll().Rights(p, now)
 	return rights != 0
 }
 
 // Admits implements host.Door.
 func (k *Keeper) Admits(p feedring.PeerID) bool {
-	return k.charter != nil && k.member(k.sealer.ID()) && k.member(p)
+	return k.charter.Load() != nil && k.member(k.self()) && k.member(p)
 }
 
 // MaySign implements wire.Members.
 func (k *Keeper) MaySign(kind wire.Kind, signer feedring.PeerID) bool {
-	if k.charter == nil {
+	if k.charter.Load() == nil {
 		return false
 	}
 	needs := charter.Serve
@@ -174,14 +231,14 @@ func (k *Keeper) MaySign(kind wire.Kind, signer feedring.PeerID) bool {
 	case wire.KindPresence:
 		needs = charter.Read
 	}
-	rights, _ := k.Roll().Rights(signer, time.Now())
+	rights, _ := k.rights(signer, time.Now())
 	return rights.Has(needs)
 }
 
 // Merge takes statements over. It returns how many of them the roll lacked. They are
 // on disk when it returns.
 func (k *Keeper) Merge(more []charter.Statement) (news int, err error) {
-	if k.charter == nil || len(more) == 0 {
+	if k.charter.Load() == nil || len(more) == 0 {
 		return 0, nil
 	}
 	k.mu.Lock()
@@ -210,7 +267,7 @@ func (k *Keeper) Merge(more []charter.Statement) (news int, err error) {
 // save writes a roll, with what another process wrote meanwhile.
 func (k *Keeper) save(next *charter.Roll) error {
 	if k.shared {
-		kept, err := readRoll(k.data, k.charter)
+		kept, err := readRoll(k.data, k.charter.Load())
 		if err != nil {
 			return err
 		}
@@ -232,7 +289,7 @@ func (k *Keeper) takeFrom(list []*feedringv1.Statement, most int) error {
 	if len(list) > most {
 		return fmt.Errorf("statements: %w: %d, at most %d", wire.ErrTooLarge, len(list), most)
 	}
-	if k.charter == nil {
+	if k.charter.Load() == nil {
 		return nil
 	}
 	for _, may := range []func(*charter.Roll, feedring.PeerID) bool{(*charter.Roll).ByRoot, (*charter.Roll).ByAdmin} {
@@ -267,8 +324,11 @@ const RenewIn = 30 * 24 * time.Hour
 // renew signs a new credential for a member whose own ends soon, if this peer may. It
 // is as long valid as the one before. What only a root gives is not renewed.
 func (k *Keeper) renew(p feedring.PeerID) {
+	if k.isVouched() {
+		return
+	}
 	now := time.Now()
-	own, _ := k.Roll().Rights(k.sealer.ID(), now)
+	own, _ := k.Roll().Rights(k.self(), now)
 	rights, until := k.Roll().Rights(p, now)
 	if !own.Has(charter.Admit) || rights&charter.Invited == 0 || !charter.Invited.Has(rights) {
 		return
@@ -282,7 +342,7 @@ func (k *Keeper) renew(p feedring.PeerID) {
 	if until.Sub(now) >= min(RenewIn, life/4) {
 		return
 	}
-	s, err := Credential(k.sealer, charter.Credential{Subject: p, Rights: rights, NotBefore: now, Expires: now.Add(life)})
+	s, err := Credential(k.sealer.Load(), charter.Credential{Subject: p, Rights: rights, NotBefore: now, Expires: now.Add(life)})
 	if err != nil {
 		k.log.Error("a credential was not renewed", "peer", p, "err", err)
 		return

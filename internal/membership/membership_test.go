@@ -31,9 +31,9 @@ func (nowhere) Welcomed() []feedring.PeerID     { return nil }
 func (nowhere) Part(feedring.PeerID)            {}
 func (nowhere) KnownPeers() []feedring.PeerInfo { return nil }
 
-type named struct{ site string }
+type namedBy struct{ site string }
 
-func (n named) Names(site string, _ feedring.PeerID) bool { return site == n.site }
+func (n namedBy) Names(site string, _ feedring.PeerID) bool { return site == n.site }
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -50,14 +50,14 @@ func founder(t *testing.T) (*Keeper, string) {
 	must(t, err)
 	k, err := Open(filepath.Dir(filepath.Dir(made.Charter)))
 	must(t, err)
-	k.Begin(nowhere{}, named{"a.example"}, slog.New(slog.DiscardHandler))
+	k.Begin(nowhere{}, namedBy{"a.example"}, slog.New(slog.DiscardHandler))
 	return k, made.Roots[1]
 }
 
 // other is the keeper of another peer that has the charter only.
 func (k *Keeper) other(t *testing.T) *Keeper {
 	t.Helper()
-	o, err := open(t.TempDir(), k.charter)
+	o, err := open(t.TempDir(), k.charter.Load())
 	must(t, err)
 	o.Begin(nowhere{}, nil, k.log)
 	return o
@@ -76,10 +76,10 @@ func (k *Keeper) greets(t *testing.T, to *Keeper, code string) error {
 	here, there := net.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		served <- to.ServeHello(k.sealer.ID(), wire.NewStream(there))
+		served <- to.ServeHello(k.self(), wire.NewStream(there))
 		_ = there.Close()
 	}()
-	err := k.greet(t.Context(), to.sealer.ID(), here, k.proof(), key)
+	err := k.greet(t.Context(), to.self(), here, k.proof(), key)
 	_ = here.Close()
 	if wrong := <-served; wrong != nil {
 		t.Errorf("hello was not served: %v", wrong)
@@ -89,7 +89,7 @@ func (k *Keeper) greets(t *testing.T, to *Keeper, code string) error {
 
 func (k *Keeper) code(t *testing.T, what Invitation) string {
 	t.Helper()
-	code, err := k.Invite(what, []string{"/ip4/127.0.0.1/tcp/1/p2p/" + string(k.sealer.ID())})
+	code, err := k.Invite(what, []string{"/ip4/127.0.0.1/tcp/1/p2p/" + string(k.self())})
 	must(t, err)
 	return code
 }
@@ -107,7 +107,7 @@ func TestInvitations(t *testing.T) {
 	wants(t, a.greets(t, k, ""), NoCredential)
 	once := k.code(t, Invitation{Rights: charter.Read, Valid: time.Hour, Uses: 1})
 	must(t, a.greets(t, k, once))
-	if got := a.Self().Rights; got != charter.Read || !k.Admits(a.sealer.ID()) || !a.Admits(k.sealer.ID()) {
+	if got := a.Self().Rights; got != charter.Read || !k.Admits(a.self()) || !a.Admits(k.self()) {
 		t.Errorf("the invitation gave %v", got.List())
 	}
 	must(t, a.greets(t, k, once)) // its answer was lost
@@ -146,15 +146,15 @@ func TestCredentialsAreRenewed(t *testing.T) {
 		"what only a root gives again": {charter.Invited | charter.Expel, 371 * day, 400 * day, true}, // without the right to expel
 	} {
 		o := k.other(t)
-		c, err := Credential(k.sealer, charter.Credential{Subject: o.sealer.ID(), Rights: test.rights, NotBefore: now.Add(-test.began), Expires: now.Add(test.life - test.began)})
+		c, err := Credential(k.sealer.Load(), charter.Credential{Subject: o.self(), Rights: test.rights, NotBefore: now.Add(-test.began), Expires: now.Add(test.life - test.began)})
 		must(t, err)
 		k.take([]charter.Statement{c})
 		before := k.Roll()
-		k.renew(o.sealer.ID())
+		k.renew(o.self())
 		if got := k.Roll() != before; got != test.renewed {
 			t.Errorf("%s: renewed: %t", name, got)
 		}
-		if rights, until := k.Roll().Rights(o.sealer.ID(), now); test.renewed && (rights != test.rights&charter.Invited || until.Sub(now) > test.life+time.Minute || until.Sub(now) < test.life-time.Minute) {
+		if rights, until := k.Roll().Rights(o.self(), now); test.renewed && (rights != test.rights&charter.Invited || until.Sub(now) > test.life+time.Minute || until.Sub(now) < test.life-time.Minute) {
 			t.Errorf("%s: %v until %s", name, rights.List(), until)
 		}
 	}
@@ -166,24 +166,24 @@ func TestTheExpelledAreTold(t *testing.T) {
 	must(t, o.greets(t, k, k.code(t, Invitation{Rights: charter.Invited, Valid: time.Hour, Uses: 1})))
 	signer, err := k.Signer("")
 	must(t, err)
-	out, err := signer.Expel([]feedring.PeerID{o.sealer.ID()}, time.Time{}, "sold")
+	out, err := signer.Expel([]feedring.PeerID{o.self()}, time.Time{}, "sold")
 	must(t, err)
 	_, err = k.Merge(out)
 	must(t, err)
-	if k.Admits(o.sealer.ID()) || !o.Admits(o.sealer.ID()) {
+	if k.Admits(o.self()) || !o.Admits(o.self()) {
 		t.Error("the expulsion has no effect, or came by itself")
 	}
 	wants(t, o.greets(t, k, ""), Expelled)
-	if o.Admits(o.sealer.ID()) || !o.Self().Expelled {
+	if o.Admits(o.self()) || !o.Self().Expelled {
 		t.Error("it does not know that it was expelled")
 	}
 	wants(t, o.greets(t, k, k.code(t, Invitation{Rights: charter.Invited, Valid: time.Hour, Uses: 1})), Expelled)
-	if _, err := signer.Admit(o.sealer.ID(), charter.Invited, time.Hour); !errors.Is(err, ErrExpelled) {
+	if _, err := signer.Admit(o.self(), charter.Invited, time.Hour); !errors.Is(err, ErrExpelled) {
 		t.Errorf("an admin admits it anew: %v", err)
 	}
 	byRoot, err := k.Signer(root)
 	must(t, err)
-	back, err := byRoot.Admit(o.sealer.ID(), charter.Invited, time.Hour)
+	back, err := byRoot.Admit(o.self(), charter.Invited, time.Hour)
 	must(t, err)
 	_, err = k.Merge(back)
 	must(t, err)
@@ -214,7 +214,7 @@ func TestStrangersCostNoSignature(t *testing.T) {
 		t.Errorf("a stranger's statement: %v", err)
 	}
 	forged := *made.Credential.Seal
-	forged.Signer = k.charter.Roots[0]
+	forged.Signer = k.charter.Load().Roots[0]
 	made.Credential.Seal = &forged
 	if err := k.takeFrom(charters.StatementsTo([]charter.Statement{made}), 1); !errors.Is(err, wire.ErrSignature) || k.Roll() != before {
 		t.Errorf("a forged one of a root: %v", err)

@@ -36,7 +36,7 @@ type Signer struct {
 // own key.
 func (k *Keeper) Signer(file string) (*Signer, error) {
 	if file == "" {
-		return &Signer{keeper: k, sealer: k.sealer, rights: k.Self().Rights}, nil
+		return &Signer{keeper: k, sealer: k.sealer.Load(), rights: k.Self().Rights}, nil
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -47,7 +47,7 @@ func (k *Keeper) Signer(file string) (*Signer, error) {
 		return nil, fmt.Errorf("%s: %w", file, ErrNoRoot)
 	}
 	sealer, err := wire.NewSealer(key, k.network)
-	if err != nil || !slices.Contains(k.charter.Roots, sealer.ID()) {
+	if err != nil || !slices.Contains(k.charter.Load().Roots, sealer.ID()) {
 		return nil, fmt.Errorf("%s: %w", file, ErrNoRoot)
 	}
 	return &Signer{keeper: k, sealer: sealer, root: true, rights: charter.Admit | charter.Expel}, nil
@@ -57,6 +57,8 @@ func (k *Keeper) Signer(file string) (*Signer, error) {
 func (s *Signer) Admit(p feedring.PeerID, rights charter.Rights, life time.Duration) ([]charter.Statement, error) {
 	lifts := s.keeper.Roll().Lifts(p)
 	switch {
+	case s.keeper.isVouched() && !rights.Has(charter.Expel) && len(lifts) == 0:
+		return nil, ErrNoNeed
 	case !s.rights.Has(charter.Admit):
 		return nil, ErrMayNotAdmit
 	case !s.root && len(lifts) > 0:
@@ -83,9 +85,9 @@ func (s *Signer) Expel(peers []feedring.PeerID, since time.Time, reason string) 
 	members := s.keeper.Roll().Members(now)
 	for _, p := range peers {
 		switch {
-		case slices.Contains(s.keeper.charter.Roots, p):
+		case slices.Contains(s.keeper.charter.Load().Roots, p):
 			return nil, ErrRoot
-		case !slices.ContainsFunc(members, func(m charter.Member) bool { return m.Peer == p }):
+		case !s.keeper.isVouched() && !slices.ContainsFunc(members, func(m charter.Member) bool { return m.Peer == p }):
 			return nil, fmt.Errorf("%s: %w", p, ErrNoMember)
 		}
 		one, err := charters.SealExpulsion(s.sealer, s.keeper.Roll().Expel(p, since, now, reason, s.root))

@@ -33,7 +33,20 @@ type MembershipStatus struct {
 	Rights   []string  `json:"rights"` // none: it serves nobody and is served nothing
 	Until    time.Time `json:"until,omitzero"`
 	Expelled bool      `json:"expelled,omitempty"`
+	Site     string    `json:"site,omitempty"` // of the mode vouched: it names this peer
 }
+
+// Members says what a peer answers on a network with a charter.
+type Members interface {
+	// Closed reports whether all but health and personal feeds needs the token.
+	Closed() bool
+	// Stranger reports whether the peer has no charter of its network, so that it answers
+	// no questions about it.
+	Stranger() bool
+}
+
+// Closed reports whether all but health and personal feeds needs the token.
+func (c *Config) Closed() bool { return c.Members != nil && c.Members.Closed() }
 
 const (
 	inviteExample     = `{"role":"publish","valid_s":604800,"uses":1}`
@@ -75,10 +88,13 @@ func (s *site) takeStatements(w http.ResponseWriter, r *http.Request) error {
 // memberOnly refuses who asks a peer of a closed network for more than anybody may
 // see, without the token.
 func (s *site) memberOnly(r *http.Request) error {
-	if s.Stranger && isQuestion(r.URL.Path) {
+	if s.Members == nil {
+		return nil
+	}
+	if s.Members.Stranger() && isQuestion(r.URL.Path) {
 		return &problem{Status: http.StatusForbidden, Detail: AdviseCredential.To("this peer has no credential for its network, so it answers no questions")}
 	}
-	if !s.Closed || s.trusted || s.isForAll(r.URL.Path) {
+	if !s.Closed() || s.trusted || s.isForAll(r.URL.Path) {
 		return nil
 	}
 	private, err := s.private(r)

@@ -9,6 +9,12 @@ import (
 	"time"
 )
 
+// membersOf is a closed network, and whether the peer is a stranger there.
+type membersOf [2]bool
+
+func (m membersOf) Closed() bool   { return m[0] }
+func (m membersOf) Stranger() bool { return m[1] }
+
 // askClosed asks a peer of a closed network.
 func askClosed(t *testing.T, h http.Handler, method, path, token, body string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -24,7 +30,7 @@ func askClosed(t *testing.T, h http.Handler, method, path, token, body string) *
 
 // TestAClosedNetworkNeedsTheToken: for all but what says nothing of it.
 func TestAClosedNetworkNeedsTheToken(t *testing.T) {
-	h := Handler(Config{Backend: newFake(), Token: testToken, Closed: true})
+	h := Handler(Config{Backend: newFake(), Token: testToken, Members: membersOf{true, false}})
 	for path, open := range map[string]bool{
 		"/livez": true, "/readyz": true, "/healthz": true, "/": false, "/group/news": false, "/api/v1/status": false, "/api/v1/ring": false,
 		"/api/v1/entries": false, "/api/v1/feeds": false, "/nothing": false, "/livez/../api/v1/ring": false,
@@ -36,7 +42,7 @@ func TestAClosedNetworkNeedsTheToken(t *testing.T) {
 			t.Errorf("%s: %d with the token", path, w.Code)
 		}
 	}
-	if w := askClosed(t, SocketHandler(Config{Backend: newFake(), Closed: true}), http.MethodGet, "/api/v1/ring", "", ""); w.Code != http.StatusOK {
+	if w := askClosed(t, SocketHandler(Config{Backend: newFake(), Members: membersOf{true, false}}), http.MethodGet, "/api/v1/ring", "", ""); w.Code != http.StatusOK {
 		t.Errorf("on the socket: %d", w.Code)
 	}
 	if w := askClosed(t, Handler(Config{Backend: newFake(), Token: testToken}), http.MethodGet, "/api/v1/ring", "", ""); w.Code != http.StatusOK {
@@ -46,7 +52,7 @@ func TestAClosedNetworkNeedsTheToken(t *testing.T) {
 
 // TestAStrangerAnswersNoQuestions: neither with the token nor on the socket.
 func TestAStrangerAnswersNoQuestions(t *testing.T) {
-	h := SocketHandler(Config{Backend: newFake(), Closed: true, Stranger: true})
+	h := SocketHandler(Config{Backend: newFake(), Members: membersOf{true, true}})
 	for path, open := range map[string]bool{
 		"/api/v1/status": true, "/api/v1/ring": false, "/api/v1/entries": false, "/api/v1/entries.atom": false, "/api/v1/catalog/news": false, "/api/v1/stream": false,
 	} {

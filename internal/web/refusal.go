@@ -445,6 +445,14 @@ func (e *UnreachedError) Error() string {
 	}[e.Why]
 }
 
+// GuestError is for a feed of a peer that no site names, on a network of the mode vouched.
+type GuestError struct{}
+
+// Error implements error.
+func (*GuestError) Error() string {
+	return AdviseNamed.To("not published: no site names this peer, so it is a guest of its network")
+}
+
 // NotNamedError is for entries of a feed that this peer's row of the theme does not name.
 type NotNamedError struct{}
 

@@ -36,8 +36,7 @@ type Config struct {
 	Hub       string       // path of the WebSub hub that feeds name; empty: none
 	Front     Front        // nil: the peer's own feeds are not served
 	Network   Network      // nil: the peer's network has no charter
-	Closed    bool         // all but health and personal feeds needs the token
-	Stranger  bool         // the peer has no charter of its network, so it answers no questions about it
+	Members   Members      // nil: the peer's network has no charter
 	// Open are routes of other rooms, by pattern. Anybody may use them, but no page
 	// of another web origin.
 	Open map[string]http.Handler
@@ -192,7 +191,7 @@ func (s *site) handle(pattern string, do reply) {
 // ServeHTTP answers what no route takes in the same form as everything else.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	secure(w.Header())
-	if s.Front != nil && !s.Closed && strings.HasPrefix(r.URL.Path, frontPath) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if s.Front != nil && !s.Closed() && strings.HasPrefix(r.URL.Path, frontPath) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		// Most of what comes; the router would look for it twice. These documents are
 		// published, and a proxy may pass on the name of their site.
 		s.poll(w, r)

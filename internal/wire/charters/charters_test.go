@@ -115,7 +115,10 @@ func TestForgedStatementsAreRefused(t *testing.T) {
 func TestHelloTravels(t *testing.T) {
 	network := theCharter(t).Network()
 	holder, code := sealer(t, 2, network).ID(), sealer(t, 9, network)
-	sent := Hello{Statements: two(t, network), Roll: charter.ID{5}, Refusal: feedringv1.HelloRefusal_HELLO_REFUSAL_USED_UP, Mode: charter.Closed}
+	sent := Hello{
+		Statements: two(t, network), Roll: charter.ID{5}, Refusal: feedringv1.HelloRefusal_HELLO_REFUSAL_USED_UP, Mode: charter.Vouched,
+		Site: "a.example", Charter: theCharter(t).Text,
+	}
 	p, err := HelloTo(sent, holder, code)
 	if err != nil {
 		t.Fatal(err)
@@ -164,6 +167,11 @@ func TestCharters(t *testing.T) {
 
 func FuzzCharter(f *testing.F) {
 	f.Add(theCharter(f).Text)
+	open := &charter.Charter{Label: "nobody moderates", Mode: charter.Vouched, Created: at}
+	if err := Encode(open); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(open.Text)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if c, err := Decode(text); err == nil && (!charter.Names(c.Network()) || wire.CheckNetwork(c.Network()) != nil) {
 			t.Errorf("%q", c.Network())
@@ -209,7 +217,7 @@ func FuzzBodies(f *testing.F) {
 func FuzzHello(f *testing.F) {
 	network := theCharter(f).Network()
 	holder := sealer(f, 2, network).ID()
-	p, err := HelloTo(Hello{Statements: two(f, network)}, holder, sealer(f, 9, network))
+	p, err := HelloTo(Hello{Statements: two(f, network), Mode: charter.Vouched, Site: "a.example", Charter: theCharter(f).Text}, holder, sealer(f, 9, network))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -223,8 +231,12 @@ func FuzzHello(f *testing.F) {
 		if wire.Unmarshal(raw, &p) != nil {
 			return
 		}
-		if _, err := HelloFrom(network, holder, &p); err != nil {
+		h, err := HelloFrom(network, holder, &p)
+		if err != nil {
 			return
+		}
+		if c, err := Decode(h.Charter); err == nil && len(c.Text) > maxText {
+			t.Errorf("a charter of %d bytes", len(c.Text))
 		}
 		if list, err := StatementsFrom(network, p.GetStatements(), charter.MaxProof); err == nil {
 			charter.NewRoll(theCharter(t)).Merge(list, at)
@@ -234,7 +246,15 @@ func FuzzHello(f *testing.F) {
 
 func FuzzRoll(f *testing.F) {
 	network := theCharter(f).Network()
-	raw, err := proto.Marshal(RollTo(Roll{Hash: charter.ID{1}, Have: []uint64{1}, Want: []uint64{2}, Statements: two(f, network)}))
+	holder := sealer(f, 2, network).ID()
+	message, err := RollTo(Roll{
+		Hash: charter.ID{1}, Have: []uint64{1}, Want: []uint64{2}, Statements: two(f, network),
+		Asked: []feedring.PeerID{holder}, Named: []NamedPeer{{holder, "a.example"}},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	raw, err := proto.Marshal(message)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -247,8 +267,15 @@ func FuzzRoll(f *testing.F) {
 		for _, s := range p.GetStatements() {
 			SealOf(s)
 		}
-		if r, err := RollFrom(&p); err == nil && len(r.Have)+len(r.Want) > 2*charter.MaxRoll {
-			t.Errorf("%d and %d ids", len(r.Have), len(r.Want))
+		r, err := RollFrom(&p)
+		if err != nil {
+			return
+		}
+		if len(r.Have)+len(r.Want) > 2*charter.MaxRoll || len(r.Asked) > MaxAsked || len(r.Named) > MaxAsked+1 {
+			t.Errorf("%d and %d ids, %d and %d peers", len(r.Have), len(r.Want), len(r.Asked), len(r.Named))
+		}
+		if _, err := RollTo(r); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -15,13 +15,15 @@ type Hello struct {
 	Roll       charter.ID
 	Invitation feedring.PeerID // the key of the invitation that the sender redeems; empty: none
 	Refusal    feedringv1.HelloRefusal
-	Mode       charter.Mode // of a refusal; 0: not known
+	Mode       charter.Mode // of an answer; 0: not known
+	Site       string       // of the mode vouched: names the sender; empty: none does
+	Charter    []byte       // the text, of an answer in the mode vouched
 }
 
 // HelloTo is a hello as it travels. invitation signs it, where the sender redeems one;
 // nil: it does not.
 func HelloTo(h Hello, holder feedring.PeerID, invitation *wire.Sealer) (*feedringv1.Hello, error) {
-	p := &feedringv1.Hello{Statements: StatementsTo(h.Statements), Roll: h.Roll[:], Refusal: h.Refusal, Mode: uint32(h.Mode)}
+	p := &feedringv1.Hello{Statements: StatementsTo(h.Statements), Roll: h.Roll[:], Refusal: h.Refusal, Mode: uint32(h.Mode), Site: h.Site, Charter: h.Charter}
 	if invitation == nil {
 		return p, nil
 	}
@@ -41,6 +43,10 @@ func HelloTo(h Hello, holder feedring.PeerID, invitation *wire.Sealer) (*feedrin
 func HelloFrom(network string, from feedring.PeerID, p *feedringv1.Hello) (h Hello, err error) {
 	var d wire.Decoder
 	h.Roll, h.Refusal, h.Mode = hash(&d, p.GetRoll()), p.GetRefusal(), charter.Mode(p.GetMode())
+	h.Site = d.Text("site", p.GetSite(), maxSite)
+	if d.Within("charter", len(p.GetCharter()), maxText) {
+		h.Charter = p.GetCharter()
+	}
 	if p.GetInvitation() != nil {
 		var b feedringv1.InvitationBody
 		seal := wire.SealFrom(p.GetInvitation())
@@ -70,14 +76,29 @@ type Roll struct {
 	Hash       charter.ID
 	Have, Want []uint64
 	Statements []charter.Statement // as of Hello
+
+	// Of the mode vouched.
+	Asked []feedring.PeerID // whose sites the sender wants to know
+	Named []NamedPeer       // the sender, and in an answer those of Asked that it saw a site name
 }
+
+// NamedPeer is a peer and a site that is said to name it.
+type NamedPeer struct {
+	Peer feedring.PeerID
+	Site string
+}
+
+// MaxAsked is how many peers' sites a message asks for.
+const MaxAsked = 256
+
+const maxSite = 255 // bytes
 
 // maxPart is how many bytes of statements are sent at once: the next exchange brings
 // the rest.
 const maxPart = 3 << 20
 
 // RollTo is a message of an exchange as it travels.
-func RollTo(r Roll) *feedringv1.Roll {
+func RollTo(r Roll) (*feedringv1.Roll, error) {
 	size := 0
 	for i, s := range r.Statements {
 		if size += len(s.Seal().Payload) + 128; size > maxPart {
@@ -85,7 +106,14 @@ func RollTo(r Roll) *feedringv1.Roll {
 			break
 		}
 	}
-	return &feedringv1.Roll{Hash: r.Hash[:], Have: r.Have, Want: r.Want, Statements: StatementsTo(r.Statements)}
+	var e wire.Encoder
+	p := &feedringv1.Roll{
+		Hash: r.Hash[:], Have: r.Have, Want: r.Want, Statements: StatementsTo(r.Statements), Asked: e.Peers(r.Asked),
+		Named: wire.Each(r.Named, func(n *NamedPeer) *feedringv1.NamedPeer {
+			return &feedringv1.NamedPeer{Peer: e.Peer(n.Peer), Site: n.Site}
+		}),
+	}
+	return p, e.Err()
 }
 
 // RollFrom is the inverse, without the statements.
@@ -94,6 +122,12 @@ func RollFrom(p *feedringv1.Roll) (r Roll, err error) {
 	r.Hash = hash(&d, p.GetHash())
 	if d.Within("have", len(p.GetHave()), charter.MaxRoll) && d.Within("want", len(p.GetWant()), charter.MaxRoll) {
 		r.Have, r.Want = p.GetHave(), p.GetWant()
+	}
+	r.Asked = d.Peers("asked", p.GetAsked(), MaxAsked)
+	if d.Within("named", len(p.GetNamed()), MaxAsked+1) {
+		r.Named = wire.Each(p.GetNamed(), func(n **feedringv1.NamedPeer) NamedPeer {
+			return NamedPeer{Peer: d.Peer("named peer", (*n).GetPeer()), Site: d.Text("site", (*n).GetSite(), maxSite)}
+		})
 	}
 	if d.Err() != nil {
 		return Roll{}, fmt.Errorf("roll: %w", d.Err())

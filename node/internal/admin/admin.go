@@ -64,6 +64,12 @@ type Members interface {
 	Status() *web.MembershipStatus
 	// Warnings is what is wrong with it, and what to do.
 	Warnings() []string
+	// Hides reports whether a peer is shown in no catalogue: it must be named by a site,
+	// and none names it. HidesAny reports whether there may be such a peer.
+	Hides(feedring.PeerID) bool
+	HidesAny() bool
+	// AskAgain has the sites asked that may name this peer.
+	AskAgain()
 }
 
 // Config is what an Admin needs.

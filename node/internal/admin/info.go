@@ -58,21 +58,26 @@ func (d *Admin) info(ctx context.Context, req *feedringv1.InfoRequest) (*feedrin
 // Ring implements web.Backend.
 func (d *Admin) Ring(context.Context) ([]feedring.RingGroup, error) {
 	ring := d.cfg.Loop.View().Ring
-	if !d.cfg.Blocks.Any() {
+	if !d.hidesAny() {
 		return ring, nil
 	}
-	return slices.DeleteFunc(slices.Clone(ring), func(g feedring.RingGroup) bool { return d.cfg.Blocks.Peer(g.Manager) }), nil
+	return slices.DeleteFunc(slices.Clone(ring), func(g feedring.RingGroup) bool { return d.hides(g.Manager) }), nil
 }
 
-// shown is a catalogue without what is blocked.
+// hides reports whether a peer is in no catalogue that this one shows.
+func (d *Admin) hides(p feedring.PeerID) bool { return d.cfg.Blocks.Peer(p) || d.cfg.Members.Hides(p) }
+
+func (d *Admin) hidesAny() bool { return d.cfg.Blocks.Any() || d.cfg.Members.HidesAny() }
+
+// shown is a catalogue without what is hidden.
 func (d *Admin) shown(c feedring.Catalogue) feedring.Catalogue {
-	if !d.cfg.Blocks.Any() {
+	if !d.hidesAny() {
 		return c
 	}
 	peers, named := c.Peers, d.blockedByName(c.Theme)
 	c.Peers = []feedring.CataloguePeer{}
 	for _, p := range peers {
-		if d.cfg.Blocks.Peer(p.Peer) {
+		if d.hides(p.Peer) {
 			continue
 		}
 		p.Feeds = slices.DeleteFunc(slices.Clone(p.Feeds), func(f feedring.Feed) bool {

@@ -45,6 +45,7 @@ func (d *Admin) Vouch(ctx context.Context, site string) (web.VouchAdvice, error)
 		d.cfg.Sites.Forget(vouch.SitesOf(url)...)
 	}
 	d.checkSites()
+	d.cfg.Members.AskAgain()
 	every, vouched := watch.MeanInterval, watch.VouchedEvery
 	if d.cfg.Interval > 0 {
 		every, vouched = d.cfg.Interval, d.cfg.Interval

@@ -88,7 +88,7 @@ func (f *Front) Serve(site web.Config, feeds *cache.Cache) {
 	if f.web != nil {
 		site.Address = f.web.Addr().String()
 		pages := web.Handler(site)
-		if site.Closed {
+		if site.Closed() {
 			feeds = nil // who asks must show the token
 		}
 		f.handler, f.polls = pages, plain.Serve(f.web, feeds, pages, site.HubAddress(), f.log)

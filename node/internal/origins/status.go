@@ -55,7 +55,8 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 		}
 	}
 	if refusal := o.OptOuts.Refusal(url); refusal != nil && f.bindable() {
-		st.OptedOut, st.NextFetch, st.FetchedBy, st.Error = true, time.Time{}, "", refusal.Error()
+		st.OptedOut = errors.Is(refusal, web.ErrOptedOut)
+		st.NextFetch, st.FetchedBy, st.Error = time.Time{}, "", refusal.Error()
 	} else if o.assignments.fetchedElsewhere(f.spec()) {
 		st.Rests, st.NextFetch, st.Error = true, time.Time{}, ""
 	}

@@ -98,7 +98,7 @@ type CharterBody struct {
 	Label string `protobuf:"bytes,1,opt,name=label,proto3" json:"label,omitempty"`
 	// 1: closed, 2: vouched.
 	Mode uint32 `protobuf:"varint,2,opt,name=mode,proto3" json:"mode,omitempty"`
-	// Peer ids of the root keys; 1 to 8.
+	// Peer ids of the root keys; at most 8, and in mode 1 at least one.
 	Roots         [][]byte `protobuf:"bytes,3,rep,name=roots,proto3" json:"roots,omitempty"`
 	CreatedUnixMs int64    `protobuf:"varint,4,opt,name=created_unix_ms,json=createdUnixMs,proto3" json:"created_unix_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -547,8 +547,12 @@ type Hello struct {
 	Invitation *Sealed `protobuf:"bytes,3,opt,name=invitation,proto3" json:"invitation,omitempty"`
 	// Of an answer. The sender shows no chain then.
 	Refusal HelloRefusal `protobuf:"varint,4,opt,name=refusal,proto3,enum=feedring.v1.HelloRefusal" json:"refusal,omitempty"`
-	// Of a refusal: the network's mode, as in CharterBody; 0: not known.
-	Mode          uint32 `protobuf:"varint,5,opt,name=mode,proto3" json:"mode,omitempty"`
+	// Of an answer: the network's mode, as in CharterBody; 0: not known.
+	Mode uint32 `protobuf:"varint,5,opt,name=mode,proto3" json:"mode,omitempty"`
+	// In mode 2: the site that names the sender; empty: none does.
+	Site string `protobuf:"bytes,6,opt,name=site,proto3" json:"site,omitempty"`
+	// Of an answer in mode 2: a CharterBody, since whoever knows the name may have it.
+	Charter       []byte `protobuf:"bytes,7,opt,name=charter,proto3" json:"charter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -618,6 +622,20 @@ func (x *Hello) GetMode() uint32 {
 	return 0
 }
 
+func (x *Hello) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *Hello) GetCharter() []byte {
+	if x != nil {
+		return x.Charter
+	}
+	return nil
+}
+
 // Roll is one message of an exchange of rolls: who opens it tells the hash, the
 // other one what it holds, the first one brings what that lacks and asks for what
 // it lacks itself, and is brought it.
@@ -630,7 +648,12 @@ type Roll struct {
 	// The same; at most 10,000.
 	Want []uint64 `protobuf:"fixed64,3,rep,packed,name=want,proto3" json:"want,omitempty"`
 	// At most 10,000.
-	Statements    []*Statement `protobuf:"bytes,4,rep,name=statements,proto3" json:"statements,omitempty"`
+	Statements []*Statement `protobuf:"bytes,4,rep,name=statements,proto3" json:"statements,omitempty"`
+	// In mode 2: peers whose sites the sender wants to know; at most 256.
+	Asked [][]byte `protobuf:"bytes,5,rep,name=asked,proto3" json:"asked,omitempty"`
+	// In mode 2: the sender, and of an answer those of asked that the sender saw a site
+	// name; at most 257.
+	Named         []*NamedPeer `protobuf:"bytes,6,rep,name=named,proto3" json:"named,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -693,6 +716,74 @@ func (x *Roll) GetStatements() []*Statement {
 	return nil
 }
 
+func (x *Roll) GetAsked() [][]byte {
+	if x != nil {
+		return x.Asked
+	}
+	return nil
+}
+
+func (x *Roll) GetNamed() []*NamedPeer {
+	if x != nil {
+		return x.Named
+	}
+	return nil
+}
+
+// NamedPeer is a hint: who is told asks the site itself.
+type NamedPeer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Peer  []byte                 `protobuf:"bytes,1,opt,name=peer,proto3" json:"peer,omitempty"`
+	// At most 255 bytes.
+	Site          string `protobuf:"bytes,2,opt,name=site,proto3" json:"site,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NamedPeer) Reset() {
+	*x = NamedPeer{}
+	mi := &file_feedring_v1_network_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NamedPeer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NamedPeer) ProtoMessage() {}
+
+func (x *NamedPeer) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_network_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NamedPeer.ProtoReflect.Descriptor instead.
+func (*NamedPeer) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_network_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *NamedPeer) GetPeer() []byte {
+	if x != nil {
+		return x.Peer
+	}
+	return nil
+}
+
+func (x *NamedPeer) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
 var File_feedring_v1_network_proto protoreflect.FileDescriptor
 
 const file_feedring_v1_network_proto_rawDesc = "" +
@@ -729,7 +820,7 @@ const file_feedring_v1_network_proto_rawDesc = "" +
 	"credential\x18\x01 \x01(\v2\x13.feedring.v1.SealedH\x00R\n" +
 	"credential\x123\n" +
 	"\texpulsion\x18\x02 \x01(\v2\x13.feedring.v1.SealedH\x00R\texpulsionB\x04\n" +
-	"\x02is\"\xd1\x01\n" +
+	"\x02is\"\xff\x01\n" +
 	"\x05Hello\x126\n" +
 	"\n" +
 	"statements\x18\x01 \x03(\v2\x16.feedring.v1.StatementR\n" +
@@ -739,14 +830,21 @@ const file_feedring_v1_network_proto_rawDesc = "" +
 	"invitation\x18\x03 \x01(\v2\x13.feedring.v1.SealedR\n" +
 	"invitation\x123\n" +
 	"\arefusal\x18\x04 \x01(\x0e2\x19.feedring.v1.HelloRefusalR\arefusal\x12\x12\n" +
-	"\x04mode\x18\x05 \x01(\rR\x04mode\"z\n" +
+	"\x04mode\x18\x05 \x01(\rR\x04mode\x12\x12\n" +
+	"\x04site\x18\x06 \x01(\tR\x04site\x12\x18\n" +
+	"\acharter\x18\a \x01(\fR\acharter\"\xbe\x01\n" +
 	"\x04Roll\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
 	"\x04have\x18\x02 \x03(\x06R\x04have\x12\x12\n" +
 	"\x04want\x18\x03 \x03(\x06R\x04want\x126\n" +
 	"\n" +
 	"statements\x18\x04 \x03(\v2\x16.feedring.v1.StatementR\n" +
-	"statements*\xd0\x01\n" +
+	"statements\x12\x14\n" +
+	"\x05asked\x18\x05 \x03(\fR\x05asked\x12,\n" +
+	"\x05named\x18\x06 \x03(\v2\x16.feedring.v1.NamedPeerR\x05named\"3\n" +
+	"\tNamedPeer\x12\x12\n" +
+	"\x04peer\x18\x01 \x01(\fR\x04peer\x12\x12\n" +
+	"\x04site\x18\x02 \x01(\tR\x04site*\xd0\x01\n" +
 	"\fHelloRefusal\x12\x1d\n" +
 	"\x19HELLO_REFUSAL_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18HELLO_REFUSAL_CREDENTIAL\x10\x01\x12\x1a\n" +
@@ -769,7 +867,7 @@ func file_feedring_v1_network_proto_rawDescGZIP() []byte {
 }
 
 var file_feedring_v1_network_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_feedring_v1_network_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_feedring_v1_network_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_feedring_v1_network_proto_goTypes = []any{
 	(HelloRefusal)(0),      // 0: feedring.v1.HelloRefusal
 	(*CharterBody)(nil),    // 1: feedring.v1.CharterBody
@@ -780,20 +878,22 @@ var file_feedring_v1_network_proto_goTypes = []any{
 	(*Statement)(nil),      // 6: feedring.v1.Statement
 	(*Hello)(nil),          // 7: feedring.v1.Hello
 	(*Roll)(nil),           // 8: feedring.v1.Roll
-	(*Sealed)(nil),         // 9: feedring.v1.Sealed
+	(*NamedPeer)(nil),      // 9: feedring.v1.NamedPeer
+	(*Sealed)(nil),         // 10: feedring.v1.Sealed
 }
 var file_feedring_v1_network_proto_depIdxs = []int32{
-	9, // 0: feedring.v1.Statement.credential:type_name -> feedring.v1.Sealed
-	9, // 1: feedring.v1.Statement.expulsion:type_name -> feedring.v1.Sealed
-	6, // 2: feedring.v1.Hello.statements:type_name -> feedring.v1.Statement
-	9, // 3: feedring.v1.Hello.invitation:type_name -> feedring.v1.Sealed
-	0, // 4: feedring.v1.Hello.refusal:type_name -> feedring.v1.HelloRefusal
-	6, // 5: feedring.v1.Roll.statements:type_name -> feedring.v1.Statement
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	10, // 0: feedring.v1.Statement.credential:type_name -> feedring.v1.Sealed
+	10, // 1: feedring.v1.Statement.expulsion:type_name -> feedring.v1.Sealed
+	6,  // 2: feedring.v1.Hello.statements:type_name -> feedring.v1.Statement
+	10, // 3: feedring.v1.Hello.invitation:type_name -> feedring.v1.Sealed
+	0,  // 4: feedring.v1.Hello.refusal:type_name -> feedring.v1.HelloRefusal
+	6,  // 5: feedring.v1.Roll.statements:type_name -> feedring.v1.Statement
+	9,  // 6: feedring.v1.Roll.named:type_name -> feedring.v1.NamedPeer
+	7,  // [7:7] is the sub-list for method output_type
+	7,  // [7:7] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_network_proto_init() }
@@ -812,7 +912,7 @@ func file_feedring_v1_network_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_network_proto_rawDesc), len(file_feedring_v1_network_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -131,7 +131,7 @@ func adviceFor(err error) string {
 	case errors.As(err, &other):
 		return ": name another directory with --data"
 	case errors.As(err, &foreign) && charter.Names(foreign.Speaks):
-		return ": that network wants a credential: ask a member for an invitation, and run \"feedring network join CODE\""
+		return ": add --network " + foreign.Speaks + "; if that network is closed, it wants a credential: ask a member for an invitation, and run \"feedring network join CODE\""
 	case errors.As(err, &own):
 		return adviceForKey(own)
 	case errors.As(err, &file) && file.Folder:

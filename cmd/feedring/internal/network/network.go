@@ -19,6 +19,7 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 	"github.com/feedring/feedring/internal/charter"
 	"github.com/feedring/feedring/internal/membership"
+	"github.com/feedring/feedring/internal/named"
 	"github.com/feedring/feedring/internal/wire/charters"
 )
 
@@ -27,10 +28,11 @@ func Commands(env *command.Env) []*cobra.Command {
 	a := &commands{env}
 	cmd := &cobra.Command{
 		Use:   "network",
-		Short: "Make a closed network, and say who belongs to it",
-		Long: "network makes a network to which only peers and readers with a credential belong, and looks after its\n" +
-			"members. All is kept in --data, below network: the charter, the roll of members, and where the network was\n" +
-			"made its two root keys. \"serve\" on that directory runs in that network.",
+		Short: "Make a network with a charter, and say who belongs to it",
+		Long: "network makes a network and looks after its members. To a closed one only peers and readers with a credential\n" +
+			"belong. In a vouched one everybody may ask and follow, and only peers that a site names publish and serve. All is\n" +
+			"kept in --data, below network: the charter, the roll of members, and where the network was made its two root\n" +
+			"keys. \"serve\" on that directory runs in that network.",
 		Example: `  feedring network create --label "Thirty sites"
   feedring network invite --site lemonde.fr
   feedring network join CODE
@@ -43,28 +45,30 @@ func Commands(env *command.Env) []*cobra.Command {
 
 type commands struct{ *command.Env }
 
+var modes = map[string]charter.Mode{charter.Closed.String(): charter.Closed, charter.Vouched.String(): charter.Vouched}
+
 func (a *commands) create() *cobra.Command {
 	var label, mode string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "create --label TEXT",
-		Short: "Make a closed network, with this peer as its first admin",
+		Short: "Make a closed or vouched network, with this peer as its first admin",
 		Long: "create makes --data, if need be, a charter, two root keys, and a credential for the peer of --data, which may\n" +
-			"then admit and expel others. Move both root keys to places of their own that need no peer and no network: with\n" +
+			"then admit and expel others. With --mode vouched it may expel only, since no credential is needed there: the peer\n" +
+			"publishes and serves once a site names it (\"feedring vouch\"), as all others do. Move both root keys to places of their own that need no peer and no network: with\n" +
 			"either of them a lost or hostile admin is replaced, and the second is for when the first is lost.",
-		Example: `  feedring network create --label "Thirty sites"`,
-		Args:    command.NoArguments,
+		Example: `  feedring network create --label "Thirty sites"
+  feedring network create --label "Sites of our country" --mode vouched`,
+		Args: command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
 			label = strings.TrimSpace(label)
 			switch {
 			case label == "" || len(label) > charters.MaxLabel:
 				return exit.Usage("--label: give the network a name for people, of at most %d bytes", charters.MaxLabel)
-			case mode == charter.Vouched.String():
-				return exit.Failed(errors.New("--mode vouched is not there yet: this version makes closed networks only, and peers that no site names take part in open ones"))
-			case mode != charter.Closed.String():
+			case modes[mode] == 0:
 				return exit.Usage("--mode %q: choose closed or vouched", mode)
 			}
-			made, err := membership.Create(a.Data, label, charter.Closed, time.Now())
+			made, err := membership.Create(a.Data, label, modes[mode], time.Now())
 			if err != nil {
 				return exit.Failed(err)
 			}
@@ -76,7 +80,7 @@ func (a *commands) create() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&label, "label", "", "name of the network, for people")
-	cmd.Flags().StringVar(&mode, "mode", charter.Closed.String(), "closed; vouched is not there yet")
+	cmd.Flags().StringVar(&mode, "mode", charter.Closed.String(), "closed: only who has a credential; vouched: everybody asks, and whom a site names publishes and serves")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -89,7 +93,8 @@ func (a *commands) invite() *cobra.Command {
 		Use:   "invite",
 		Short: "Print a code with which another peer joins the network",
 		Long: "invite has the running peer of --data give an invitation, and prints its code. Whoever has the code may redeem\n" +
-			"it, as long as this peer runs: send it in private.",
+			"it, as long as this peer runs: send it in private. In a vouched network nobody needs a credential: the code only\n" +
+			"leads to the network, however often and long, and may be public.",
 		Example: `  feedring network invite --site lemonde.fr
   feedring network invite --role read --uses 20 --valid 30d`,
 		Args: command.NoArguments,
@@ -131,7 +136,7 @@ func (a *commands) join() *cobra.Command {
 		Short: "Join a network by an invitation",
 		Long: "join asks the peer that gave the invitation for a credential, and keeps it in --data with the peer's addresses.\n" +
 			"\"serve\" on that directory then takes part in the network, and query, follow, catalog and ring ask it. The peer of\n" +
-			"--data must not run meanwhile.",
+			"--data must not run meanwhile. In a vouched network nobody is asked: the code is kept.",
 		Example: `  feedring network join CODE`,
 		Args:    one("a code, as \"feedring network invite\" prints it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -149,14 +154,23 @@ func (a *commands) join() *cobra.Command {
 				Network string    `json:"network"`
 				Label   string    `json:"label"`
 				Rights  []string  `json:"rights"`
-				Until   time.Time `json:"until"`
+				Until   time.Time `json:"until,omitzero"`
 			}{k.Network(), self.Label, self.Rights.List(), seconds(self.Until)},
-				fmt.Sprintf("joined %s (%s): may %s until %s", k.Network(), show.Printable(self.Label), strings.Join(self.Rights.List(), ", "), show.Moment(self.Until)))
+				joined(k.Network(), &self))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().Var(options.Timeout{Duration: &timeout}, "timeout", "give up after this time")
 	return cmd
+}
+
+// joined says what a peer may do that joined.
+func joined(network string, self *membership.Self) string {
+	text := fmt.Sprintf("joined %s (%s): may %s", network, show.Printable(self.Label), strings.Join(self.Rights.List(), ", "))
+	if self.Mode == charter.Vouched {
+		return text + ", and publish and serve while a site names it (\"feedring vouch\")"
+	}
+	return text + " until " + show.Moment(self.Until)
 }
 
 // member is a line of members.
@@ -165,14 +179,37 @@ type member struct {
 	Rights   []string        `json:"rights"`
 	Until    time.Time       `json:"until"`
 	Expelled bool            `json:"expelled"`
+	Site     string          `json:"site,omitempty"` // of a vouched network: it names the peer
+}
+
+// membersOf lists who belongs to the network. In a vouched one these are the peers that
+// sites name, as this peer found, for as long as the sites' word stands.
+func membersOf(k *membership.Keeper, now time.Time) (list []member) {
+	mode := k.Self().Mode
+	if mode == charter.Vouched {
+		for _, n := range k.Named() {
+			rights := charter.Read
+			expelled := k.Roll().Expelled(n.Peer, now)
+			if !expelled {
+				rights = charter.Invited
+			}
+			list = append(list, member{n.Peer, rights.List(), seconds(n.At.Add(named.Stands)), expelled, n.Site})
+		}
+		return list
+	}
+	for _, m := range k.Roll().Members(now) {
+		list = append(list, member{m.Peer, m.Rights.List(), seconds(m.Until), m.Expelled, ""})
+	}
+	return list
 }
 
 func (a *commands) members() *cobra.Command {
 	var asJSON, wide bool
 	cmd := &cobra.Command{
-		Use:     "members",
-		Short:   "List the members of the network",
-		Long:    "members lists who has a credential, as the peer of --data knows it.",
+		Use:   "members",
+		Short: "List the members of the network",
+		Long: "members lists who has a credential, as the peer of --data knows it. In a vouched network it lists the peers that\n" +
+			"sites name, of those that this peer met.",
 		Example: `  feedring network members --json`,
 		Args:    command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -182,12 +219,20 @@ func (a *commands) members() *cobra.Command {
 			}
 			out := show.NewLines(a.Stdout)
 			g := show.Table{Head: []string{"PEER", "RIGHTS", "UNTIL", "EXPELLED"}, Whole: wide}
-			for _, m := range k.Roll().Members(time.Now()) {
+			vouched := k.Self().Mode == charter.Vouched
+			if vouched {
+				g.Head = append(g.Head, "SITE")
+			}
+			for _, m := range membersOf(k, time.Now()) {
 				if asJSON {
-					out.Print(member{m.Peer, m.Rights.List(), seconds(m.Until), m.Expelled})
+					out.Print(m)
 					continue
 				}
-				g.Add(string(m.Peer), strings.Join(m.Rights.List(), " "), show.Moment(m.Until), map[bool]string{true: "expelled", false: "-"}[m.Expelled])
+				line := []string{string(m.Peer), strings.Join(m.Rights, " "), show.Moment(m.Until), map[bool]string{true: "expelled", false: "-"}[m.Expelled]}
+				if vouched {
+					line = append(line, show.Printable(m.Site))
+				}
+				g.Add(line...)
 			}
 			if asJSON {
 				return exit.Failed(out.Err)

@@ -164,7 +164,7 @@ func (a *commands) give(cmd *cobra.Command, s *signing, id feedring.PeerID, righ
 	if err != nil {
 		return exit.Failed(err)
 	}
-	return a.Confirm(s.asJSON, member{id, rights.List(), seconds(until), false},
+	return a.Confirm(s.asJSON, member{id, rights.List(), seconds(until), false, ""},
 		fmt.Sprintf("%s may %s until %s", id, strings.Join(rights.List(), ", "), show.Moment(until)))
 }
 
@@ -174,10 +174,10 @@ func (a *commands) expel() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "expel KEY|DOMAIN",
-		Short: "End the credential of a peer, or of all peers that a site names",
+		Short: "End the membership of a peer, or of all peers that a site names",
 		Long: "expel signs an expulsion, with the key of --data, if that may expel, or with a root key. It ends the peer's\n" +
 			"credentials wherever it is known, and what an admin signed from --since on; only a root key admits the peer anew.\n" +
-			"The peer keeps what it stored, and personal feeds whose addresses it knows: it is told which there are here.",
+			"In a vouched network, too, nobody serves an expelled peer or is served by it. The peer keeps what it stored, and personal feeds whose addresses it knows: it is told which there are here.",
 		Example: `  feedring network expel 12D3KooW… --reason "sold"
   feedring network expel lemonde.fr --since 7d`,
 		Args: one("a peer's id or a domain"),
@@ -225,7 +225,7 @@ func (a *commands) meant(ctx context.Context, what string) ([]feedring.PeerID, e
 	checker := vouch.Checker{Client: outside, Resolver: net.DefaultResolver, Network: k.Network()}
 	var ids []feedring.PeerID
 	var failed error
-	for _, m := range k.Roll().Members(time.Now()) {
+	for _, m := range membersOf(k, time.Now()) {
 		verdict, err := checker.Check(ctx, what, m.Peer, nil)
 		if err != nil {
 			failed = err

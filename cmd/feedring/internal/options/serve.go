@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/node"
 	"github.com/spf13/pflag"
 )
@@ -26,7 +27,7 @@ type Serve struct {
 	listen, announce, join, feeds List
 	proxies                       List
 	tables                        feedTables
-	read                          List
+	read, sites                   List
 	http, publicURL, network      string
 	share                         string
 	lan, private, httpOpen        bool
@@ -46,7 +47,7 @@ func NewServe() *Serve {
 	return &Serve{
 		listen: List{Kind: "multiaddr", Check: checkListen}, announce: List{Kind: "multiaddr", Check: checkAnnounce},
 		join: List{Kind: "multiaddr|domain", Check: addr.ParseTarget}, proxies: List{Kind: "address|network", Check: checkProxy}, feeds: List{Kind: "theme=url", Check: checkFeed},
-		read: List{Kind: "theme", Check: checkTheme},
+		read: List{Kind: "theme", Check: checkTheme}, sites: List{Kind: "domain", Check: checkSite},
 		http: d.HTTP, network: d.Network, attempts: d.Attempts, fetchers: d.Fetchers,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
 		policy: policyFlag(d.Policy), budget: Duration(d.Budget), privatePeers: privatePeersFlag(d.PrivatePeers),
@@ -68,6 +69,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.Var(&o.feeds, "feed", "feed to publish: THEME=URL or THEME=PROVIDER@URL (repeat)")
 	flags.Var(&o.tables, tablesKey, "tables of the configuration file")
 	_ = flags.MarkHidden(tablesKey) // it cannot fail: the flag exists
+	flags.Var(&o.sites, "site", "in a vouched network: domain that names this peer, if it publishes none of its feeds (repeat)")
 	flags.Var(&o.read, "read", "theme whose group to join without a feed in it: its entries are kept here while they are fresh, passed on to its peers, and "+
 		"served to readers (repeat)")
 	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
@@ -107,7 +109,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	if err != nil {
 		return c, exit.Usage("--feed: %w", err)
 	}
-	c.Read = themesOf(o.read.Values)
+	c.Read, c.Sites = themesOf(o.read.Values), o.sites.Values
 	if c.Share, err = feedring.ParseShare(o.share); err != nil {
 		return c, exit.Usage("--share: %w", err)
 	}
@@ -133,6 +135,13 @@ func (o *Serve) Config(data string) (node.Config, error) {
 func checkTheme(s string) error {
 	_, err := feedring.ParseTheme(s)
 	return err
+}
+
+func checkSite(s string) error {
+	if !slices.Contains(vouch.SitesOf("https://"+s+"/"), s) {
+		return errors.New("write a domain, such as lemonde.fr")
+	}
+	return nil
 }
 
 // themesOf are the canonical themes of checked names, each once.
