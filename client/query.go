@@ -31,7 +31,9 @@ func (c *Client) Query(ctx context.Context, q feedring.Query) (Answer, error) {
 		if failed != nil || again.Final.Status != feedring.Answered {
 			break // what came is an answer
 		}
-		answer, full = again, stillFull
+		if full = stillFull; len(again.Entries) > len(answer.Entries) {
+			answer = again
+		}
 	}
 	answer.Entries = answer.Entries[:min(len(answer.Entries), q.Limit)]
 	if err == nil && errors.Is(ctx.Err(), context.Canceled) {

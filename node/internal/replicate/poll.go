@@ -160,25 +160,26 @@ func (r *Replicator) accept(ctx context.Context, o group.Fetch, part *feedringv1
 	if room := r.room(o, items); room < len(items) {
 		items, wrong = items[:room], errQuota
 	}
-	if err := r.store(ctx, o, began, items, dropped, got); err != nil {
+	stored, err := r.store(ctx, o, began, items, dropped, got)
+	if !stored {
 		r.notStored(o, items)
-		return err
+	}
+	if err != nil {
+		return fmt.Errorf("storing polled entries: %w", err)
 	}
 	return wrong
 }
 
-// store stores what comes after began, and what the other side dropped before it.
-func (r *Replicator) store(ctx context.Context, o group.Fetch, began feedring.Position, items []store.Item, dropped time.Time, got *group.Fetched) error {
+// store stores what comes after began, and what the other side dropped before it. Entries may
+// be stored although it failed.
+func (r *Replicator) store(ctx context.Context, o group.Fetch, began feedring.Position, items []store.Item, dropped time.Time, got *group.Fetched) (stored bool, err error) {
 	if len(items) == 0 {
-		return nil
+		return true, nil
 	}
 	if err := r.noteGap(o, began, items[0].Position, dropped, got); err != nil {
-		return err
+		return false, err
 	}
-	if err := r.append(ctx, o, began, items); err != nil {
-		return fmt.Errorf("storing polled entries: %w", err)
-	}
-	return nil
+	return r.append(ctx, o, began, items)
 }
 
 // noteGap writes down what the other side dropped before the first entry that is going
@@ -197,10 +198,10 @@ func (r *Replicator) noteGap(o group.Fetch, held, first feedring.Position, at ti
 }
 
 // append stores items, and how far the copy reaches with them.
-func (r *Replicator) append(ctx context.Context, o group.Fetch, last feedring.Position, items []store.Item) error {
+func (r *Replicator) append(ctx context.Context, o group.Fetch, last feedring.Position, items []store.Item) (stored bool, err error) {
 	reaches, err := r.copies.beforeAppend(ctx, o, last, items)
 	if err != nil {
-		return err
+		return false, err
 	}
 	shown := r.Readers.PublishPending(o.Feed, items)
 	err = r.Store.Append(ctx, items)
@@ -209,9 +210,9 @@ func (r *Replicator) append(ctx context.Context, o group.Fetch, last feedring.Po
 		r.makeRoom(o.Group)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	return reaches()
+	return true, reaches()
 }
 
 // check verifies one sealed entry: its signature, that it is of the feed asked

@@ -29,7 +29,7 @@ type Broker struct {
 	store   *store.Store
 	history Searcher // of the store
 	blocks  Blocks   // nil: nothing is hidden
-	sites   Voucher  // nil: no site is known to name anybody
+	sites   Sites    // nil: no site is known to name anybody
 
 	mu            sync.RWMutex
 	subscriptions map[*Subscription]struct{}
