@@ -104,11 +104,20 @@ func TestSiege(t *testing.T) {
 		if p.Liars > 1 {
 			// Two that agree in one grant are not noticed: docs/trust.md, "What a provider says".
 			p.Agreed, p.Wrong = p.Wrong, 0
+			if p.Agreed > max(2, p.Queries/4) {
+				t.Errorf("%s: %d of %d answers are empty: hardly anybody asks a third", p.Name, p.Agreed, p.Queries)
+			}
+		}
+		if most := 1 + p.Liars + 8*(1+p.Keys/8); p.Admitted > most {
+			t.Errorf("%s: %d hostile keys are in a catalogue, want %d at most", p.Name, p.Admitted, most)
+		}
+		if p.Keys > 0 && p.Refused == 0 {
+			t.Errorf("%s: nothing was refused", p.Name)
 		}
 		if p.Wrong > 0 || p.Lost > 0 || p.Repeated > 0 || p.Squatted > 0 {
 			t.Errorf("%s: %d answers lack entries, %d entries are lost, %d repeated, %d not the site's", p.Name, p.Wrong, p.Lost, p.Repeated, p.Squatted)
 		}
-		if p.Failed > max(2, p.Queries/100) {
+		if p.Failed > max(5, p.Queries/100) {
 			t.Errorf("%s: %d of %d queries failed", p.Name, p.Failed, p.Queries)
 		}
 		if p.Memory > 256 {
@@ -176,7 +185,12 @@ func newSiege(t *testing.T) *siege {
 func (s *siege) member() *member {
 	s.t.Helper()
 	m := asMember(newStrangerAt(s.t, s.manager("news", s.honest[:3]...).byTCP(), s.prefix()))
-	until(s.t, 30*time.Second, "the hostile member admitted", func() bool {
+	asked := time.Now()
+	until(s.t, 60*time.Second, "the hostile member admitted", func() bool {
+		if time.Since(asked) > 5*time.Second { // the first join may be lost
+			asked = time.Now()
+			m.say(m.sealer, nil, group.Join{Header: group.Header{Group: m.group}, Row: m.row})
+		}
 		return !slices.ContainsFunc(s.honest[:3], func(p *peer) bool {
 			return !strings.Contains(fmt.Sprint(s.ownView(p, "news")), string(m.sealer.ID()))
 		})
@@ -344,7 +358,7 @@ func (s *siege) repeated() (times int) {
 // squatted counts the newest entries of the site that some peer of the group does not show as
 // the site's, or beside which it shows another's. What is new may be on its way for a while.
 func (s *siege) squatted() (wrong int) {
-	for end := time.Now().Add(10 * time.Second); ; <-time.After(50 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); ; <-time.After(50 * time.Millisecond) {
 		wrong = 0
 		newest := s.titles[max(0, len(s.titles)-15):]
 		for _, p := range s.honest[:3] {
@@ -387,7 +401,7 @@ func (s *siege) computed() (sum time.Duration) {
 // refusals is what all honest peers refused so far.
 func (s *siege) refusals() (sum int) {
 	for _, p := range s.honest {
-		resp, err := http.Get(p.http + "/metrics")
+		resp, err := (&http.Client{Timeout: 30 * time.Second}).Get(p.http + "/metrics")
 		must(s.t, err)
 		text, err := io.ReadAll(resp.Body)
 		must(s.t, err)
@@ -425,7 +439,7 @@ func (a *besieger) attacks(stop <-chan struct{}) {
 			a.phase.count(func() { a.phase.Used++ })
 		}
 		a.round++
-		a.attack()
+		a.attack(stop)
 		a.phase.count(func() { a.phase.Attacks++ })
 		if a.phase.Fresh {
 			a.leave()
@@ -442,7 +456,7 @@ func (a *besieger) leave() {
 }
 
 // attack does the next of what hostile keys do.
-func (a *besieger) attack() {
+func (a *besieger) attack(stop <-chan struct{}) {
 	s, news := a.with, feedring.Theme("news").Group()
 	h := group.Header{Group: news, Term: feedring.Term{Number: uint64(a.round), Claimant: s.sealer.ID()}}
 	switch a.round % 7 {
@@ -464,7 +478,12 @@ func (a *besieger) attack() {
 		s.say(s.sealer, nil, s.usurpation(1<<40)...)
 	case 4: // what is no message, on all verbs
 		for _, verb := range codec.Verbs() {
-			s.write(wire.ProtocolID("main", verb), bytes.Repeat([]byte{0xff}, 64), false)
+			select {
+			case <-stop:
+				return
+			default:
+				s.write(wire.ProtocolID("main", verb), bytes.Repeat([]byte{0xff}, 64), false)
+			}
 		}
 	case 5: // wrong signatures, and another network's
 		s.say(s.sealer, func(frame []byte) { frame[len(frame)-1] ^= 1 }, s.usurpation(uint64(a.round))...)
