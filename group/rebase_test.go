@@ -29,7 +29,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 	}
 	want := []string{
 		"Holding.changed", "Member.reportedAt", "Replicator.askedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.due", "check.last", "check.vouchedAt",
-		"copyMark.since", "datedFetch.at", "duplicateIdentity.last", "duplicateIdentity.since", "graft.begun", "lookup.due", "lookup.since", "memberFeed.askedToFetchAt", "memberFeed.failedAt", "memberFeed.failedUntil", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
+		"copyMark.since", "datedFetch.at", "duplicateIdentity.last", "duplicateIdentity.since", "failedStandIn.until", "graft.begun", "lookup.due", "lookup.since", "memberFeed.askedToFetchAt", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
 		"memberFeed.validUntil", "memberFeed.waitingSince", "seek.since", "shares.toldTill",
 	}
 	if !slices.Equal(other, want) {

@@ -29,7 +29,7 @@ func (s *memberFeed) decide(h *Snapshot, group feedring.GroupID, url string, out
 func (s *memberFeed) announce(h *Snapshot, group feedring.GroupID, out *[]Output) {
 	t := s.announced
 	t.Group = group
-	if (t.Slot > 0 && !t.Own || s.last.concernsAll(h.Now)) && !s.avoids(h) {
+	if _, avoided := s.avoidedUntil(h); (t.Slot > 0 && !t.Own || s.last.concernsAll(h.Now)) && !avoided {
 		t.Last = s.last.asOf(h.Now)
 	}
 	*out = append(*out, t)
@@ -72,9 +72,10 @@ func (s *memberFeed) choose(h *Snapshot, url string) (t FetchAssignment, shared 
 // chooseShared decides about a feed that several peers mirror. While no manager assigns it,
 // its fetcher goes on. If that one is gone too, the others take over one after another.
 func (s *memberFeed) chooseShared(h *Snapshot, url string, offers []catalogue.Publication) (t FetchAssignment, again time.Time) {
+	until, avoided := s.avoidedUntil(h)
 	switch {
-	case h.Now.Before(s.validUntil) && s.avoids(h):
-		return h.decisionFor(url, []feedring.PeerID{h.Self}), times.Earlier(s.validUntil, s.failedUntil)
+	case h.Now.Before(s.validUntil) && avoided:
+		return h.decisionFor(url, []feedring.PeerID{h.Self}), times.Earlier(s.validUntil, until)
 	case h.Now.Before(s.validUntil):
 		return h.decisionFor(url, s.fetchers), s.validUntil
 	case s.announced.Slot > 0:

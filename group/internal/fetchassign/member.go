@@ -40,8 +40,7 @@ type memberFeed struct {
 	last            *datedFetch       // the last fetch by anybody; nil: not known; never changed, only replaced
 	unreported      bool              // last was not reported to the manager yet
 	verifying       VerifyStandIn     // what the driver knows; its Last is nil
-	failedStandIn   feedring.PeerID   // that kept something back of this feed
-	failedUntil     time.Time         // this peer does not rest for it until then
+	failed          []failedStandIn   // of the last 24 h, the newest last; never changed, only replaced
 }
 
 // NewMember returns the part of a peer that offers no feeds and wants so many fetchers for each.

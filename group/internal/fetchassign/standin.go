@@ -12,12 +12,28 @@ import (
 // A peer that rests verifies its stand-in, the peer that fetches a feed instead of it: anybody can say that it fetches.
 // Nothing of that is sent, and the manager has no part in it, so a hostile one cannot end it.
 
-// failedFor is how long a peer fetches by itself whose stand-in kept something back.
-const failedFor = 24 * time.Hour
+const (
+	failedFor = 24 * time.Hour // a peer fetches by itself whose stand-in kept something back
+	maxFailed = 16             // stand-ins of one feed that are remembered: the newest
+)
 
-// avoids reports whether this peer fetches a feed by itself that the manager assigns to another.
-func (s *memberFeed) avoids(h *Snapshot) bool {
-	return h.Now.Before(s.failedUntil) && len(s.fetchers) > 0 && s.fetchers[0] == s.failedStandIn && !slices.Contains(s.fetchers, h.Self)
+// failedStandIn is a peer that kept something back of a feed.
+type failedStandIn struct {
+	peer  feedring.PeerID
+	until time.Time // this peer does not rest for it until then
+}
+
+// avoidedUntil is until when this peer fetches a feed by itself that the manager assigns to another, if it does so now.
+func (s *memberFeed) avoidedUntil(h *Snapshot) (until time.Time, avoided bool) {
+	if len(s.fetchers) == 0 || slices.Contains(s.fetchers, h.Self) {
+		return time.Time{}, false
+	}
+	for _, f := range s.failed {
+		if f.peer == s.fetchers[0] && h.Now.Before(f.until) {
+			return f.until, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // verify adds to out whether this peer is to verify its stand-in, if that changed.
@@ -84,6 +100,8 @@ func (o *Member) OnStandInFailed(url string, by feedring.PeerID, now time.Time) 
 	if s == nil || s.verifying.Checks == 0 || s.verifying.By != by {
 		return false
 	}
-	s.failedStandIn, s.failedUntil, s.changed = by, now.Add(failedFor), true
+	failed := slices.DeleteFunc(slices.Clone(s.failed), func(f failedStandIn) bool { return f.peer == by || !now.Before(f.until) })
+	failed = append(failed, failedStandIn{by, now.Add(failedFor)})
+	s.failed, s.changed = failed[max(0, len(failed)-maxFailed):], true
 	return true
 }

@@ -1,6 +1,7 @@
 package fetchassign
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -105,5 +106,43 @@ func TestFailedStandIn(t *testing.T) {
 	}
 	if f.assign(s, nil, "p2"); f.last().Slot != 1 {
 		t.Errorf("of that one again: %+v", f.last())
+	}
+}
+
+// Stand-ins that keep something back one after another are each avoided for a day. Of too many the first is forgotten.
+func TestFailedStandIns(t *testing.T) {
+	s, f := resting("192.0.2.0/24")
+	fail := func(p feedring.PeerID) {
+		f.prefixes[p] = "192.0.2.0/24"
+		if f.assign(s, nil, p); f.last().Slot != 0 {
+			t.Fatalf("%s is avoided before it failed: %+v", p, f.last())
+		}
+		s.OnStandInFailed(StandInFailed{URL: url, By: p})
+		s.Review()
+		f.now = f.now.Add(time.Minute)
+	}
+	slot := func(p feedring.PeerID) int {
+		f.assign(s, nil, p)
+		return f.last().Slot
+	}
+	fail("p2")
+	began := f.now
+	fail("p3")
+	if slot("p2") != 1 || slot("p3") != 1 {
+		t.Error("this peer rests again for one that failed before another")
+	}
+	clone := s.Clone(f)
+	for i := range maxFailed - 1 {
+		fail(feedring.PeerID(fmt.Sprint("q", i)))
+	}
+	if slot("p2") != 0 || slot("p3") != 1 {
+		t.Error("too many are avoided, or not the newest")
+	}
+	if s = clone; slot("p2") != 1 {
+		t.Error("a failure that the copy does not know of changed it")
+	}
+	f.now = began.Add(failedFor - time.Second)
+	if slot("p2") != 0 || slot("p3") != 1 {
+		t.Error("they are not avoided for a day each")
 	}
 }
