@@ -17,7 +17,8 @@ const (
 	// rarer is how many fetches of a stand-in are followed by one reading of those who rest.
 	rarer = 8
 
-	readWithin = time.Minute // the host's turn included
+	turnWithin = time.Minute // that of the host
+	readWithin = time.Minute // from then on
 	busyFor    = time.Minute // until a host is tried again that others kept busy
 	hearsay    = time.Hour   // a reading is put off at most because of what others say that an origin asked for
 	leastEvery = time.Second
@@ -121,17 +122,25 @@ func (v *Verifier) lacking(url string, ids []feedring.EntryID) []feedring.EntryI
 
 // read reads the feed.
 func (v *Verifier) read(r *observation, s *standIn) {
-	ctx, cancel := context.WithTimeout(v.ctx, readWithin)
+	ctx, cancel := context.WithCancel(v.ctx)
 	defer cancel()
+	limit := time.AfterFunc(turnWithin, cancel)
+	defer limit.Stop()
 	st := r.state
 	var answer fetch.Answer
+	var failed *fetch.Error
+	var held *fetch.HeldError
 	err := v.cfg.Feeds.Visit(ctx, st.Asked(), func(ctx context.Context) (err error) {
+		if !limit.Reset(readWithin) {
+			return ctx.Err()
+		}
 		answer, err = v.cfg.Fetcher.Fetch(ctx, s.URL, &st)
+		if err != nil && !errors.As(err, &failed) { // it was cut off, and the origin was asked
+			err = &fetch.Error{URL: s.URL, Detail: "it was not read in time", Err: err}
+		}
 		return err
 	})
 	now := time.Now()
-	var failed *fetch.Error
-	var held *fetch.HeldError
 	switch {
 	case v.ctx.Err() != nil:
 	case errors.As(err, &failed):

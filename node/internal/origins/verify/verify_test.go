@@ -37,7 +37,10 @@ type world struct {
 	unstable bool     // each request is told other guids
 	status   int      // 0: 200
 	header   http.Header
+	turn     time.Duration // until its host may be asked
+	slow     time.Duration // until the body of an answer comes
 	requests []time.Time
+	visits   int
 	readBy   []bool // whether the feed refused mirrors, as WasRead was told
 
 	held   map[feedring.EntryID]bool
@@ -77,7 +80,35 @@ func (w *world) Do(r *http.Request) (*http.Response, error) {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: w.header.Clone(), Body: io.NopCloser(&b), Request: r, ContentLength: -1}, nil
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: w.header.Clone(), Body: &body{r.Context(), w.slow, &b}, Request: r, ContentLength: -1}, nil
+}
+
+// body is what comes late, or not at all if the request ends before.
+type body struct {
+	ctx  context.Context
+	late time.Duration
+	io.Reader
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	late := b.late
+	b.late = 0
+	if err := pass(b.ctx, late); err != nil {
+		return 0, err
+	}
+	return b.Reader.Read(p)
+}
+
+func (b *body) Close() error { return nil }
+
+// pass lets a time pass, or returns the error of a context that ends before.
+func pass(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // asked is when the origin was, suspected when the machine was told of a failure.
@@ -136,6 +167,11 @@ func (w *world) Plan(s *fetch.State, o fetch.Outcome, now time.Time) {
 }
 
 func (w *world) Visit(ctx context.Context, _ string, ask func(context.Context) error) error {
+	var turn time.Duration
+	w.change(func() { turn, w.visits = w.turn, w.visits+1 })
+	if pass(ctx, turn) != nil {
+		return watch.ErrBusy
+	}
 	return ask(ctx)
 }
 
@@ -312,6 +348,36 @@ func TestSilentStandIn(t *testing.T) {
 	}
 	if count > hours {
 		t.Errorf("%d readings in %d intervals", count, hours)
+	}
+}
+
+// A reading has its time from the turn of the host on. One that is cut off asked the origin, as one that fails does. The
+// turn of a host that others keep busy is waited for again soon.
+func TestSlowOrigin(t *testing.T) {
+	const hours = 48
+	for name, c := range map[string]struct {
+		turn, slow time.Duration
+		reads      bool
+		least      int // requests
+	}{
+		"a late turn and a slow body": {turn: 50 * time.Second, slow: 30 * time.Second, reads: true, least: hours / 2},
+		"a body without an end":       {slow: 2 * hours * time.Hour, least: 2},
+		"a turn that does not come":   {turn: time.Hour},
+	} {
+		play(t, func(w *world) {
+			w.turn, w.slow = c.turn, c.slow
+			w.add("old")()
+			w.rests(1, 1)
+			time.Sleep(hours * interval)
+			synctest.Wait()
+			if n := len(w.asked()); n > hours || n < c.least || c.least == 0 && n > 0 || len(w.refusals()) > 0 != c.reads {
+				t.Errorf("%s: %d requests in %d silent intervals, of which %d brought the feed", name, n, hours, len(w.refusals()))
+			}
+			visits := 0
+			if w.change(func() { visits = w.visits }); c.least == 0 && visits < hours {
+				t.Errorf("%s: %d visits in %d intervals", name, visits, hours)
+			}
+		})
 	}
 }
 
