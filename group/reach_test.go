@@ -49,9 +49,8 @@ func (c *cluster) lacking(ids []feedring.PeerID, ref feedring.FeedRef, entries i
 }
 
 // FeedEx announces seven times for each bundle that is received; here it is at
-// most three times for two, all peers together. An entry is sent once in a notify, by
-// its publisher alone, and once where it is polled nevertheless: on average no more
-// than twice to a peer.
+// most three times for two, all peers together. In a group of this size no entry travels in
+// a notify: it is sent where it is polled, on average no more than once to a peer.
 func TestAnnouncementsInLargeGroup(t *testing.T) {
 	c := newCluster(17)
 	ids := c.group(161)
