@@ -81,8 +81,8 @@ func (s *session) providers() []feedring.PeerInfo {
 	}
 	all = slices.DeleteFunc(all, func(p feedring.PeerInfo) bool { return s.skip[p.ID] })
 	if s.second {
-		// Managers name the least loaded first, and who wants to be asked tells no load: what
-		// one such peer says is asked of the one that is least like it.
+		// Managers name the least loaded first, and themselves last: who wants to be asked tells
+		// no load, and may not be alone in that.
 		slices.Reverse(all)
 	}
 	s.client.askedLast.last(all, time.Now())

@@ -180,3 +180,30 @@ func TestForgottenPublisher(t *testing.T) {
 		t.Error("what its publisher offers no more is served")
 	}
 }
+
+// TestManagerConfirms: a grant names the manager last where it may serve, so that a client
+// whose answer is empty asks it, however many others tell no load.
+func TestManagerConfirms(t *testing.T) {
+	c := newCluster(8)
+	ids := c.group(9)
+	for _, id := range ids {
+		c.publish(id, refAt(id).URL)
+	}
+	c.run(3 * time.Second)
+	byOthers := 0
+	for range 20 {
+		for _, g := range c.lookup("p00", "", time.Hour).Grants {
+			manager := c.nodes["p00"].m.lead.claim.Term.Claimant
+			if g.Provider.ID == manager {
+				continue
+			}
+			byOthers++
+			if n := len(g.Alternates); n != 3 || g.Alternates[n-1].ID != manager || g.Ticket.Peers[n] != manager {
+				t.Errorf("%s serves, with %v; the manager is %s", g.Provider.ID, g.Ticket.Peers[1:], manager)
+			}
+		}
+	}
+	if byOthers == 0 {
+		t.Error("the manager serves all itself")
+	}
+}

@@ -21,6 +21,9 @@ const (
 	MaxRecent = 1000
 )
 
+// maxAlternates are named by a grant beside the provider.
+const maxAlternates = 3
+
 // lookup is one under way.
 type lookup struct {
 	by      feedring.PeerID // the coordinator
@@ -330,13 +333,28 @@ func (pl *Placer) grant(key Attempt, p *lookup, s *seek) feedring.Grant {
 		others = pl.Able(p.feeds, pl.cached())
 	}
 	more := pl.lacksMore(p, s)
-	for _, peer := range others {
-		mem := pl.group.Member(peer)
-		if peer == s.given || len(g.Alternates) == 3 || mem.Row == nil || mem.Away || mem.Row.Left || mem.Row.Lacks(more) {
-			continue
-		}
+	add := func(peer feedring.PeerID) {
 		g.Alternates = append(g.Alternates, pl.info(peer))
 		g.Ticket.Peers = append(g.Ticket.Peers, peer)
+	}
+	// A client asks the last alternate whether an empty answer is true. That is the manager
+	// where it may serve: whoever tells no load to be asked may not be alone in that, and the
+	// manager is trusted with the grant already.
+	most, me := maxAlternates, pl.row(pl.cfg.Self)
+	self := !s.copy && s.given != pl.cfg.Self && !pl.group.Leaving() &&
+		!me.From.After(times.Later(pl.cached(), p.since)) && !me.Lacks(more)
+	if self {
+		most--
+	}
+	for _, peer := range others {
+		mem := pl.group.Member(peer)
+		if peer == s.given || self && peer == pl.cfg.Self || len(g.Alternates) == most || mem.Row == nil || mem.Away || mem.Row.Left || mem.Row.Lacks(more) {
+			continue
+		}
+		add(peer)
+	}
+	if self {
+		add(pl.cfg.Self)
 	}
 	return g
 }
