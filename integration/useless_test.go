@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,20 +13,30 @@ import (
 	"github.com/feedring/feedring/ring"
 )
 
-// refused is how often a peer refused something, by its own metrics.
-func (p *peer) refused(t *testing.T, where, reason string) (times int) {
+// refused is how often a peer refused something at one place for one reason, by its own
+// metrics.
+func (p *peer) refused(t *testing.T, where, reason string) int {
 	t.Helper()
-	resp, err := http.Get(p.http + "/metrics")
+	return p.refusals(t, fmt.Sprintf("reason=%q,where=%q} ", reason, where))
+}
+
+// refusals is how often a peer refused something, by its own metrics: whatever has labels
+// that begin with these.
+func (p *peer) refusals(t *testing.T, labels string) (sum int) {
+	t.Helper()
+	resp, err := (&http.Client{Timeout: 30 * time.Second}).Get(p.http + "/metrics")
 	must(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	must(t, err)
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, fmt.Sprintf("feedring_refused_total{reason=%q,where=%q} ", reason, where)); ok {
-			_, _ = fmt.Sscan(rest, &times)
+		if strings.HasPrefix(line, "feedring_refused_total{"+labels) {
+			times, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndexByte(line, ' '):]), 64)
+			must(t, err)
+			sum += int(times)
 		}
 	}
-	return times
+	return sum
 }
 
 // TestUselessSeals has one key send message after message with thousands of distinct
