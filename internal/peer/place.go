@@ -64,6 +64,7 @@ func (m *Machine) askManager(j *job, g feedring.GroupID, p *lookup) {
 		m.working.Set(j.key(), p.until)
 	}
 	if len(leaders) == 0 {
+		p.tries++ // so that a group which vanished from the map holds up nobody
 		return
 	}
 	if p.shortcut && p.tries >= len(leaders) {
