@@ -187,6 +187,7 @@ var arrows = map[string][]string{
 		"node/internal/tasks",
 	},
 	"node/internal/blocking":    {".", "internal/blocks", "internal/peer", "internal/refusals", "internal/store", "internal/wire"},
+	"node/internal/trusted":     {".", "internal/peer", "internal/vouch", "internal/web"},
 	"node/internal/optouts":     {".", "internal/optout", "internal/origin/fetch", "internal/peer", "internal/store", "internal/vouch", "internal/web"},
 	"node/internal/contacts":    {".", "internal/host", "internal/host/addr", "internal/peer", "internal/store"},
 	"node/internal/backlog":     {},
@@ -239,7 +240,7 @@ var arrows = map[string][]string{
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {
-		".", "node", "client", "internal/charter", "internal/membership", "internal/named", "internal/vouch", "internal/wire/charters", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/host/identity", "internal/hostkind", "internal/peer", "cmd/feedring/internal/",
+		".", "node", "client", "internal/blocks", "internal/charter", "internal/membership", "internal/named", "internal/vouch", "internal/wire/charters", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/host/identity", "internal/hostkind", "internal/peer", "cmd/feedring/internal/",
 		"internal/origin/decode", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/safehttp",
 	},
 	"cmd/feedring-demo":    {".", "internal/readerfeeds/render"},

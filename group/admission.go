@@ -78,6 +78,9 @@ func (m *Machine) onForgotten(from feedring.PeerID, peers []feedring.PeerID) {
 	}
 }
 
+// Trusted is told by the driver.
+type Trusted = admission.Trusted
+
 var _ admission.Membership = shell{}
 
 func (s shell) Joining() bool           { return s.joining.active }

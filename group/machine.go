@@ -176,6 +176,8 @@ func (m *Machine) apply(in Input) {
 		m.recheckSites(m.cfg.Self)
 	case Rival:
 		m.rival(in)
+	case Trusted:
+		m.admitter.Trust(in)
 	case OriginMeasured, OriginFetched, StandInFailed, FetchNow:
 		m.sharing.Take(in)
 	case Depart:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,9 @@ func TestVouching(t *testing.T) {
 	n := newNetwork(t, "300ms")
 	mirror := n.peer(nil, "news=site@"+url)
 	own := n.peer([]*peer{mirror}, "news=site@"+url)
-	third := n.peer([]*peer{mirror}, "news=third@"+newOrigin(t).feed(newFeed("third", 1)))
+	third := n.prepare([]*peer{mirror}, "news=third@"+newOrigin(t).feed(newFeed("third", 1)))
+	third.trusts(site)
+	n.start(third)
 	outside := n.peer([]*peer{third}, "sport=sport@"+newOrigin(t).feed(newFeed("sport", 1)))
 	n.formed(map[string]int{"news": 3, "sport": 1}, n.peers...)
 	until(t, 10*time.Second, "the feed's entries", func() bool {
@@ -70,6 +73,7 @@ func TestVouching(t *testing.T) {
 
 	o.publish(vouchDocument(t, own))
 	follower := n.follow(outside, "--theme", "news", "--provider", "site")
+	until(t, 60*time.Second, "the peer of a trusted site", func() bool { return slices.Equal(trustedPeers(t, third, site), []string{own.id}) })
 	for _, p := range []*peer{third, outside, mirror} {
 		until(t, 15*time.Second, "vouched entries", func() bool {
 			r := n.query(p, "--theme", "news", "--provider", "site")

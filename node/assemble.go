@@ -143,7 +143,7 @@ func (a *assembly) entries() (err error) {
 		Refresh: a.cfg.Refresh, Interval: a.cfg.Interval,
 		Loop: a.loop, Feeds: a.origins, Identity: a.identity, Storage: a.writing, Host: a.host, Store: a.store,
 		History: a.history, Links: a.links, Server: a.server, Contact: a.contact, Joins: a.joins, Cache: a.own, Sites: a.sites, Refused: &a.refused, Blocks: a.blocks, Log: a.log,
-		Members: a.members,
+		Members: a.members, Trusted: a.trusted,
 	})
 	a.personal, err = personalfeeds.Open(personalfeeds.Config{
 		Self: a.ID(), Store: a.store, Readers: a.readers, Blocks: a.hides, Views: a.loop, Sites: a.Node, Copies: a.checks, Origins: a.origins, Hub: a.websub, Log: a.log,
@@ -220,6 +220,7 @@ func (n *Node) newMachine() error {
 // serve starts everything: first the loop, then what answers, then what asks.
 func (n *Node) serve() {
 	n.background(func() { n.loop.run(n.ctx) })
+	n.trusted.Tell(n.loop)
 	n.background(func() { n.loop.states.run(n.ctx) })
 	n.background(func() { n.blocks.Run(n.ctx) })
 	n.listen()
@@ -239,6 +240,7 @@ func (n *Node) serve() {
 	n.background(func() { n.writing.Watch(n.ctx) })
 	n.background(func() { n.optOuts.Run(n.ctx) })
 	n.background(func() { n.identity.Run(n.ctx) })
+	n.background(func() { n.trusted.Run(n.ctx, n.loop, n.effects.checks) })
 	n.fetchOrigins()
 }
 

@@ -55,6 +55,9 @@ type Config struct {
 	AllowPrivateFeeds bool
 	PrivatePeers      PrivatePeers
 
+	TrustedPeers []feedring.PeerID // have vouched standing here
+	TrustedSites []string          // so have the publishers of their feeds that they name
+
 	Logger *slog.Logger // nil: slog.Default()
 	Events Listener     // nil: nobody listens
 }

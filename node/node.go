@@ -34,6 +34,7 @@ import (
 	"github.com/feedring/feedring/node/internal/storage"
 	"github.com/feedring/feedring/node/internal/tasks"
 	"github.com/feedring/feedring/node/internal/transport"
+	"github.com/feedring/feedring/node/internal/trusted"
 	"github.com/feedring/feedring/node/internal/websub"
 )
 
@@ -103,6 +104,7 @@ type overlay struct {
 	server   *transport.Server
 	joins    *contacts.Joins
 	known    *contacts.Known
+	trusted  *trusted.Keeper
 }
 
 // Start starts a peer. It returns when the peer serves: neither origins nor
@@ -151,7 +153,7 @@ func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 		return nil, err
 	}
 	n := &Node{
-		cfg: cfg, lifecycle: lifecycle{started: time.Now()},
+		cfg: cfg, lifecycle: lifecycle{started: time.Now()}, overlay: overlay{trusted: trusted.New(cfg.TrustedPeers, cfg.TrustedSites)},
 		output: output{events: backlog.New(maxEvents, listener{cfg.Events}), logs: backlog.NewLog()},
 	}
 	if cfg.Logger == nil {

@@ -149,5 +149,13 @@ func (t Target) String() string {
 	return t.prefix.String()
 }
 
+// Peer is the peer whose key a target is; empty: it is none.
+func (t Target) Peer() feedring.PeerID {
+	if t.kind != Key {
+		return ""
+	}
+	return feedring.PeerID(t.name)
+}
+
 // IsPeer reports whether a target is this peer's key.
 func (t Target) IsPeer(id feedring.PeerID) bool { return t.kind == Key && t.name == string(id) }

@@ -84,6 +84,8 @@ type (
 		Feeds map[feedring.Theme][]feedring.Feed
 		Read  []feedring.Theme
 	}
+	// Trust replaces whom the owner of this peer trusts by hand: they have vouched standing here.
+	Trust = group.Trusted
 	// Ask is a reader's question, on a stream that Answer names.
 	Ask struct {
 		Stream  uint64

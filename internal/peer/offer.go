@@ -80,6 +80,9 @@ func (m *Machine) begin(theme feedring.Theme) *membership {
 	it := &membership{theme: theme, id: theme.Group(), group: machine, seen: machine.View(), offered: m.now}
 	m.memberships[it.id], m.order = it, nil
 	m.drive(it, group.Holding{Heads: m.saved.Heads[theme]})
+	if len(m.trusted.Peers) > 0 {
+		m.drive(it, m.trusted)
+	}
 	m.emit(Lookup{Theme: theme})
 	return it
 }

@@ -27,6 +27,7 @@ type Machine struct {
 	addrs       []string
 	known       []feedring.PeerID
 	joined      bool // every address to join through was tried
+	trusted     Trust
 
 	asks      map[askKey]*ask
 	asking    timerqueue.Queue[askKey] `state:"derived"` // each ask's wakeAt
@@ -141,6 +142,11 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 		m.named(in)
 	case Offer:
 		m.offer(in)
+	case Trust:
+		m.trusted = in
+		for _, it := range m.inOrder() {
+			m.drive(it, in)
+		}
 	case Ask:
 		m.ask(in)
 	case Depart:

@@ -202,9 +202,17 @@ type Status struct {
 
 	Membership *MembershipStatus `json:"membership,omitempty"` // nil: the network is open
 
+	Trusted []Trusted `json:"trusted,omitempty"` // by hand; told to the owner only
+
 	Refused []Refused `json:"refused_last_hour,omitempty"` // most first; told to the owner only
 
 	PrivateEntries int `json:"-"` // of Entries, those that only the owner may know of
+}
+
+// Trusted is a peer's key, or a site and the peers for which this peer saw it vouch.
+type Trusted struct {
+	Trust string            `json:"trust"`
+	Peers []feedring.PeerID `json:"peers,omitempty"`
 }
 
 // IdentityStatus tells of other processes with this peer's key.

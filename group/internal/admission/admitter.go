@@ -56,6 +56,7 @@ type Admitter struct {
 	newcomers newcomers
 	accounts  accounts
 	places    map[feedring.PeerID]place // of members that have a prefix, or of which one other told
+	trusted   map[feedring.PeerID]bool  // by hand; replaced as a whole
 }
 
 // New returns that of an empty catalogue.
@@ -65,7 +66,7 @@ func New(cfg Config, group Membership) *Admitter {
 
 // Clone returns an independent copy for another membership.
 func (a *Admitter) Clone(group Membership) *Admitter {
-	return &Admitter{a.cfg, group, a.newcomers.clone(), a.accounts.clone(), maps.Clone(a.places)}
+	return &Admitter{a.cfg, group, a.newcomers.clone(), a.accounts.clone(), maps.Clone(a.places), a.trusted}
 }
 
 // Rebase lets time pass unseen: no newcomer gets nearer to being forgotten.
@@ -75,7 +76,7 @@ func (a *Admitter) Rebase() { a.newcomers.rebase(a.group.Now()) }
 // returns the rows of those that are admitted now, and if the newcomer is not, when it should ask again.
 func (a *Admitter) Ask(r *catalogue.Row, prefix standing.Prefix, known bool) (in []*catalogue.Row, again time.Duration) {
 	n := newcomer{Row: r, Prefix: prefix, Since: a.group.Now()}
-	if prefix == "" || a.Admitted(r.Peer) != nil {
+	if prefix == "" || a.trusted[r.Peer] || a.Admitted(r.Peer) != nil {
 		if a.newcomers.ask(n, true) {
 			return []*catalogue.Row{r}, 0
 		}
@@ -157,7 +158,7 @@ func (a *Admitter) Take(r *catalogue.Row, from feedring.PeerID) (away, ok bool) 
 	default:
 		return false, false
 	}
-	if !a.accounts.fits(at, 0, r.Size()) || a.group.Count() >= a.cfg.Rows && !a.makeRoom(r.Peer, at) {
+	if !a.trusted[r.Peer] && !a.accounts.fits(at, 0, r.Size()) || a.group.Count() >= a.cfg.Rows && !a.makeRoom(r.Peer, at) {
 		a.accounts.leave(at, 0)
 		return false, false
 	}
@@ -187,7 +188,10 @@ func (a *Admitter) put(p feedring.PeerID, at place) {
 func (a *Admitter) makeRoom(p feedring.PeerID, at place) bool {
 	now := a.group.Now()
 	newcomer := holder{Member: Member{Peer: p, First: now, Since: now, Away: at.told != ""}, class: standing.New, prefix: at.prefix}
-	if at.prefix == "" {
+	switch {
+	case a.trusted[p]:
+		newcomer.class = standing.Vouched
+	case at.prefix == "":
 		newcomer.class = standing.Settled
 	}
 	all := slices.DeleteFunc(append(a.holders(), newcomer), func(h holder) bool { return h.Needed })
@@ -255,7 +259,7 @@ const maxProbed = 8
 func (a *Admitter) Due(absent []feedring.PeerID) []feedring.PeerID {
 	var strangers []Member
 	for _, p := range absent {
-		if m, ok := a.group.Admission(p); ok && a.places[p].prefix != "" && !m.Named {
+		if m, ok := a.group.Admission(p); ok && a.places[p].prefix != "" && !m.Named && !a.trusted[p] {
 			strangers = append(strangers, m)
 		}
 	}
@@ -292,7 +296,7 @@ func (a *Admitter) standing(p feedring.PeerID) standing.Class {
 // class judges a member by this peer's own evidence.
 func (a *Admitter) class(m *Member) standing.Class {
 	return standing.Of(standing.Evidence{
-		Admitted: true, Private: a.places[m.Peer].prefix == "", Named: m.Named, Present: a.group.Now().Sub(m.First),
+		Admitted: true, Private: a.places[m.Peer].prefix == "", Named: m.Named || a.trusted[m.Peer], Present: a.group.Now().Sub(m.First),
 	})
 }
 
@@ -309,8 +313,10 @@ func (a *Admitter) holders() []holder {
 // occupied counts the places of the catalogue, and those that admitted newcomers will have.
 func (a *Admitter) occupied(all []holder) *standing.Occupancy {
 	c := occupied(all)
-	for _, n := range a.newcomers.admitted {
-		c.Add(n.Prefix)
+	for p, n := range a.newcomers.admitted {
+		if !a.trusted[p] {
+			c.Add(n.Prefix)
+		}
 	}
 	return c
 }

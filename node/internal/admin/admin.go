@@ -72,6 +72,9 @@ type Members interface {
 	AskAgain()
 }
 
+// Trusted tells whom the owner of this peer trusts by hand.
+type Trusted interface{ Status() []web.Trusted }
+
 // Config is what an Admin needs.
 type Config struct {
 	Version, Network string
@@ -97,6 +100,7 @@ type Config struct {
 	Refused  *refusals.Counts
 	Members  Members
 	Blocks   *blocking.Blocks
+	Trusted  Trusted
 	Log      *slog.Logger
 }
 

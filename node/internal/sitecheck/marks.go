@@ -263,12 +263,24 @@ func (c *Checker) Bearing(ref feedring.FeedRef, given feedring.Provider) string 
 	if len(vouch.SitesOf("https://"+site)) == 0 || safehttp.IsPrivateHost(site) {
 		return ""
 	}
+	if c.Names(site, ref) {
+		return site
+	}
+	return ""
+}
+
+// Names reports whether this peer saw a site name the publisher of a feed, for that feed or any.
+// It asks the site, and does not wait for the answer.
+func (c *Checker) Names(site string, ref feedring.FeedRef) bool {
+	if c.marks.seen(markKey{publisher: ref.Publisher, feed: ref.URL}) == site {
+		return true
+	}
 	key := markKey{publisher: ref.Publisher, name: site}
 	named := c.marks.seen(key)
 	c.marks.want(key, site, func(ctx context.Context) (vouch.Verdict, error) {
 		return c.cfg.Sites.Check(ctx, site, ref.Publisher, nil, vouch.Hearsay{})
 	})
-	return named
+	return named != ""
 }
 
 // want looks at the sites of a feed for this peer's own readers.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/internal/blocks"
 	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/peer"
@@ -27,7 +28,7 @@ type Serve struct {
 	listen, announce, join, feeds List
 	proxies                       List
 	tables                        feedTables
-	read, sites                   List
+	read, sites, trust            List
 	http, publicURL, network      string
 	share                         string
 	lan, private, httpOpen        bool
@@ -48,7 +49,8 @@ func NewServe() *Serve {
 		listen: List{Kind: "multiaddr", Check: checkListen}, announce: List{Kind: "multiaddr", Check: checkAnnounce},
 		join: List{Kind: "multiaddr|domain", Check: addr.ParseTarget}, proxies: List{Kind: "address|network", Check: checkProxy}, feeds: List{Kind: "theme=url", Check: checkFeed},
 		read: List{Kind: "theme", Check: checkTheme}, sites: List{Kind: "domain", Check: checkSite},
-		http: d.HTTP, network: d.Network, attempts: d.Attempts, fetchers: d.Fetchers,
+		trust: List{Kind: "key|domain", Check: checkTrust},
+		http:  d.HTTP, network: d.Network, attempts: d.Attempts, fetchers: d.Fetchers,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
 		policy: policyFlag(d.Policy), budget: Duration(d.Budget), privatePeers: privatePeersFlag(d.PrivatePeers),
 	}
@@ -88,6 +90,8 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.Var(&o.routing, "routing", "how a query finds another group: ring or shortcut")
 	flags.BoolVar(&o.private, "allow-private-feeds", false, "let feeds and callbacks point at loopback and private addresses")
 	flags.Var(&o.privatePeers, "private-peers", "what peers at loopback and private addresses count for while this peer has no public one: settled, or new, as strangers do")
+	flags.Var(&o.trust, "trust", "peer's id, or domain and so every publisher of its feeds that it names: here they have the places and quotas of peers for which a site vouches, "+
+		"whatever others say (repeat)")
 	flags.BoolVar(&o.JSON, "json", false, "print events as JSON, one a line")
 }
 
@@ -110,6 +114,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 		return c, exit.Usage("--feed: %w", err)
 	}
 	c.Read, c.Sites = themesOf(o.read.Values), o.sites.Values
+	c.TrustedPeers, c.TrustedSites = o.trusted()
 	if c.Share, err = feedring.ParseShare(o.share); err != nil {
 		return c, exit.Usage("--share: %w", err)
 	}
@@ -142,6 +147,27 @@ func checkSite(s string) error {
 		return errors.New("write a domain, such as lemonde.fr")
 	}
 	return nil
+}
+
+var errTrust = errors.New("write a peer's id, as \"feedring status\" prints it, or a domain such as lemonde.fr")
+
+func checkTrust(s string) error {
+	if target, err := blocks.Parse(s); err == nil && target.Peer() != "" || checkSite(s) == nil {
+		return nil
+	}
+	return errTrust
+}
+
+// trusted are the peers and sites that are trusted by hand.
+func (o *Serve) trusted() (peers []feedring.PeerID, sites []string) {
+	for _, text := range o.trust.Values {
+		if target, err := blocks.Parse(text); err == nil && target.Peer() != "" {
+			peers = append(peers, target.Peer())
+		} else {
+			sites = append(sites, text)
+		}
+	}
+	return peers, sites
 }
 
 // themesOf are the canonical themes of checked names, each once.

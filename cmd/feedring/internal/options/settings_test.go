@@ -1,6 +1,7 @@
 package options
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -29,4 +30,24 @@ func FuzzConfigFile(f *testing.F) {
 			t.Errorf("%q: %v", text, err)
 		}
 	})
+}
+
+// What is trusted by hand is a key or a site; anything else is wrong usage that says what to write.
+func TestTrustFlag(t *testing.T) {
+	const key = "12D3KooWBmAwcd4PJNJvfV89HwE48nwkRmAgo8Vy3uQEyNNHBox2"
+	o := NewServe()
+	for _, text := range []string{key, "lemonde.fr", "127.0.0.1:8080"} {
+		if err := o.trust.Set(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	peers, sites := o.trusted()
+	if len(peers) != 1 || peers[0] != key || !slices.Equal(sites, []string{"lemonde.fr", "127.0.0.1:8080"}) {
+		t.Errorf("peers %q, sites %q", peers, sites)
+	}
+	for _, text := range []string{"", "8.8.8.8", "192.0.2.0/24", "https://lemonde.fr/", key[:50], "a b", "Lemonde.fr"} {
+		if err := o.trust.Set(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
 }
