@@ -30,10 +30,11 @@ type limits struct {
 	tailDocs, tailWeight int
 	docs, logs, weight   int // of a segment
 
-	look time.Duration // one turn of a search that looks at each entry
+	look  time.Duration // one turn of a search that looks at each entry
+	erase time.Duration // from a retraction until segments are remade without its entry
 }
 
-var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, logs: maxLogs, weight: 16 << 20, look: 100 * time.Millisecond}
+var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, logs: maxLogs, weight: 16 << 20, look: 100 * time.Millisecond, erase: 6 * time.Hour}
 
 func (h *History) building(id uint64) *building {
 	return &building{store: h.store, limits: h.limits, id: id, lists: newLists(), logs: make(map[epoch]bool)}

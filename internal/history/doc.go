@@ -9,8 +9,8 @@
 //
 // An index may name too much: entries that were pruned, taken back, replaced by
 // a new version, or hold a phrase's words apart. Each candidate is read and
-// tested. So nobody tells the index of what goes away, and it forgets in its own
-// time. It must never name too little. That rests on three things: the store's
+// tested. So the index need not know what goes away, and forgets in its own time;
+// the words of what was taken back or forgotten within some hours. It must never name too little. That rests on three things: the store's
 // journal names each new row in the very transaction that stores it; a row is
 // left out of the tail only once a segment that has it is on disk and in the
 // manifest; and rows that neither covers (Rest) are looked at one by one.

@@ -23,8 +23,9 @@ type History struct {
 	limits limits
 
 	state   atomic.Pointer[state]
-	trimmed uint64 // journal rows before are gone; the worker's
-	tidied  *state // was looked through for what is dead; the worker's
+	trimmed uint64  // journal rows before are gone; the worker's
+	tidied  *state  // was looked through for what is dead; the worker's
+	erasing erasing // the worker's
 	cache   cache
 	scratch sync.Pool     // of *scratch
 	looking chan struct{} // places of searches that look at each entry
@@ -49,7 +50,7 @@ func Open(s *store.Store, log *slog.Logger) (*History, error) {
 
 func open(s *store.Store, log *slog.Logger, l limits) (*History, error) {
 	h := &History{store: s, log: log, limits: l, wake: make(chan struct{}, 1), stop: func() {},
-		looking: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+		looking: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), erasing: erasing{none: unknown}}
 	h.scratch.New = func() any { return &scratch{cache: &h.cache} }
 	st, err := h.restore()
 	if err != nil {

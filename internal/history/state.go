@@ -10,8 +10,9 @@ import (
 	"github.com/feedring/feedring/internal/store"
 )
 
-// version is that of the records; an index of another version is built anew.
-const version = 1
+// version is that of the records; an index of another version is built anew. Programs of
+// version 1 kept words of what was taken back, and did not heed the rows that tell of it.
+const version = 2
 
 // state says where each row is found. Every row of the store is in a segment,
 // at or after rest, or named by the journal after flushed. It never changes, but
@@ -30,6 +31,9 @@ type span struct {
 	From uint64 `json:"From"`
 	To   uint64 `json:"To"`
 }
+
+// everything is the ids of all segments.
+var everything = span{0, ^uint64(0)}
 
 // manifest is the record that says which state is on disk.
 type manifest struct {
@@ -89,7 +93,7 @@ func (h *History) restore() (*state, error) {
 		if journaled > 0 {
 			h.log.Info("the index of the history is built anew")
 		}
-		return anew(journaled, 0, []span{{0, ^uint64(0)}}), nil
+		return anew(journaled, 0, []span{everything}), nil
 	}
 	return s, err
 }
@@ -102,7 +106,8 @@ func restore(r *store.Reader, journaled uint64) (*state, error) {
 		}
 		return nil
 	})
-	s := &state{rest: m.Rest, flushed: m.Flushed, nextID: m.Next, gone: m.Gone, tail: newTail(m.Flushed)}
+	s := &state{rest: m.Rest, flushed: m.Flushed, nextID: m.Next, tail: newTail(m.Flushed)}
+	s.gone = append(m.Gone, span{m.Next, ^uint64(0)}) // what a kill left of others
 	for _, id := range m.Segments {
 		if err != nil {
 			break

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring/internal/store"
@@ -25,6 +26,7 @@ func (h *History) work(ctx context.Context) {
 		case <-ctx.Done():
 		case <-h.store.News():
 		case <-h.wake:
+		case <-h.erasing.wait():
 		case <-retry:
 		}
 	}
@@ -33,7 +35,7 @@ func (h *History) work(ctx context.Context) {
 // step does the next piece of work, and reports whether there may be more.
 func (h *History) step(ctx context.Context) (more bool, err error) {
 	st := h.state.Load()
-	for _, do := range []func(context.Context, *state) (bool, error){h.sweep, h.catchUp, h.flush, h.extend, h.merge, h.tidy} {
+	for _, do := range []func(context.Context, *state) (bool, error){h.sweep, h.erase, h.catchUp, h.flush, h.extend, h.merge, h.tidy} {
 		more, err = do(ctx, st)
 		if errors.Is(err, errDamaged) {
 			h.reset(st, err)
@@ -69,6 +71,11 @@ func (h *History) sweep(ctx context.Context, st *state) (more bool, err error) {
 	}
 	for _, ids := range st.gone {
 		if err := h.store.DeleteRange(ctx, store.BucketHistory, segmentKey(ids.From), segmentKey(ids.To)); err != nil {
+			return false, err
+		}
+	}
+	if st.flushed > 0 && slices.Contains(st.gone, everything) { // which may have been an earlier version's
+		if err := h.store.Erased(ctx, nil); err != nil {
 			return false, err
 		}
 	}

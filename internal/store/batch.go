@@ -25,6 +25,7 @@ type batch struct {
 	lost      []feedring.Position
 	number    uint64 // of its journal row, if it has one
 	indexed   []byte // keys of its new index rows
+	words     bool   // an index outside may have words of what it erases
 	err       error  // the first row that could not be added: nothing is committed
 }
 
@@ -178,8 +179,9 @@ func (b *batch) list(id rows.RefID, it *Item) {
 }
 
 // unlist takes an entry from all searches: a newer version came, it was pruned,
-// or its publisher took it back. Who has an index is told of what comes only, asks
-// the log for what it names, and whether that is old: see supersede. Retractions
+// or its publisher took it back. Who has an index is told of what comes, and by
+// eraseWords of what must leave it, asks the log for what it names, and whether that is
+// old: see supersede. Retractions
 // were never listed.
 func (b *batch) unlist(published time.Time, id rows.RefID, p feedring.Position) {
 	b.del(rows.KeyOf(published, id, p).Index())

@@ -14,10 +14,10 @@ type RowKey = rows.Key
 // costOf bounds what the rows of it add to a transaction: the log and index
 // rows, the version row, the deletion of an older index row, the ref's row, the
 // journal row, the row of an old version, and for each the bytes that badger adds; with a
-// retraction each tombstone's row.
+// retraction each tombstone's row, and the row that has an index erase its words.
 func costOf(it *Item) cost {
 	variable := len(it.Payload) + len(it.Signature) + 2*len(it.Text) + 3*len(it.ID) +
 		2*(len(it.Theme)+len(it.Provider)) + len(it.Ref.URL) + len(it.Ref.Publisher)
-	tombstone := int64(len(it.Payload) + len(it.Signature) + rows.MaxProvider + rows.MaxID + 300)
-	return cost{bytes: int64(variable) + 800 + int64(len(it.Takes))*tombstone, rows: 7 + int64(len(it.Takes))}
+	tombstone := int64(len(it.Payload) + len(it.Signature) + rows.MaxProvider + rows.MaxID + 400)
+	return cost{bytes: int64(variable) + 800 + int64(len(it.Takes))*tombstone, rows: 7 + 2*int64(len(it.Takes))}
 }

@@ -13,18 +13,23 @@ import (
 
 // The journal tells an index outside of this package which index rows are new:
 // each transaction that stores entries has a journal row with their keys, and
-// these rows are numbered without a gap. What goes away is not told.
+// these rows are numbered without a gap. Of what goes away only Erasures tell.
 
 // Journaled returns the number of the last journal row that is on disk. It
 // does not touch the disk.
 func (s *Store) Journaled() uint64 { return s.journal.Load() }
 
-// News is ready after journal rows were written. It is for one listener.
+// News is ready after journal rows were written, and after something was taken back or
+// forgotten. It is for one listener.
 func (s *Store) News() <-chan struct{} { return s.news }
 
 // noted makes a journal row known.
 func (s *Store) noted(number uint64) {
 	s.journal.Store(number)
+	s.tell()
+}
+
+func (s *Store) tell() {
 	select {
 	case s.news <- struct{}{}:
 	default:

@@ -17,8 +17,9 @@ import (
 const pruneRows = 500
 
 // pruneCost bounds it: seven rows of at most 150 bytes for a damaged item, which is
-// more than for another one, and the retractions that are kept elsewhere.
-var pruneCost = cost{bytes: pruneRows*7*150 + 2*maxMoved, rows: pruneRows * 7}
+// more than for another one, the retractions that are kept elsewhere, and the row that has
+// an index erase a feed's words.
+var pruneCost = cost{bytes: pruneRows*7*150 + 2*maxMoved, rows: pruneRows*7 + 1}
 
 // Prune removes the items with Seen before a time, of all refs but those that
 // keep reports true for, and returns how many it removed. It removes only from
@@ -92,6 +93,9 @@ func (s *Store) dropSome(ctx context.Context, b *batch, ref feedring.FeedRef, ol
 	}
 	for i := range drop.kept {
 		b.set(rows.TombstoneKey(state.ID, drop.kept[i].Position), rows.EncodeLog(&drop.kept[i]))
+	}
+	if forget {
+		b.eraseWords(rows.FeedErasureKey(state.ID))
 	}
 	for i := range drop.items {
 		b.remove(state.ID, drop.items[i].at, &drop.items[i].row, forget)

@@ -24,12 +24,14 @@ func (b *batch) retract(id rows.RefID, retraction *Item) {
 			left := row.Item(retraction.Ref, t.Position)
 			left.Tombstone, left.Text = true, nil
 			left.Payload, left.Signature = retraction.Payload, retraction.Signature
+			b.eraseWords(rows.ErasureKey(id, t.Position))
 			return b.Set(rows.LogKey(id, t.Position), rows.EncodeLog(&left))
 		})
 		switch {
 		case errors.Is(err, ErrNotFound):
 			err = nil
 		case find.Lost(err) && !find.Passing(err):
+			b.eraseWords(rows.ErasureKey(id, t.Position))
 			err = b.Set(rows.LogKey(id, t.Position), rows.EncodeLog(&Item{
 				ID: retraction.ID, Version: retraction.Version, Theme: retraction.Theme, Provider: retraction.Provider,
 				Private: retraction.Private, Published: retraction.Published, Seen: t.Seen, Hash: t.Hash,

@@ -43,6 +43,8 @@ type Store struct {
 	journal atomic.Uint64 // number of the last journal row
 	news    chan struct{}
 
+	erasures atomic.Int64 // transactions that erased what an index may have words of
+
 	requests  chan *request
 	quit      chan struct{} // closed by Close
 	stopped   chan struct{} // closed when the writer has returned

@@ -167,6 +167,10 @@ func (s *Store) commit(b *batch) error {
 	if len(b.indexed) > 0 {
 		s.noted(b.number)
 	}
+	if b.words {
+		s.erasures.Add(1)
+		s.tell()
+	}
 	s.trimmer.written += b.Bytes()
 	s.trimmer.look = true
 	return nil

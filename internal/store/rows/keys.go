@@ -23,6 +23,7 @@ const (
 	KeyErase     = 'z' // a record of a segment that is to be overwritten
 	KeyUpgrade   = 'u' // how far an upgrade is
 	KeyHole      = 'h' // a place in a log whose entry was damaged
+	KeyErasure   = 'x' // what was taken back or forgotten, and an index may have words of
 )
 
 // RefID stands for a FeedRef on disk. It is never zero and grows with each
@@ -90,6 +91,18 @@ func HoleKey(id RefID, p feedring.Position) []byte {
 	key := LogKey(id, p)
 	key[0] = KeyHole
 	return key
+}
+
+// ErasureKey is the place of the row which says that the entry at p was taken back.
+func ErasureKey(id RefID, p feedring.Position) []byte {
+	key := LogKey(id, p)
+	key[0] = KeyErasure
+	return key
+}
+
+// FeedErasureKey is the place of the row which says that all of id was forgotten.
+func FeedErasureKey(id RefID) []byte {
+	return binary.BigEndian.AppendUint32([]byte{KeyErasure}, uint32(id))
 }
 
 // LogKey is the place of a log row.

@@ -48,8 +48,7 @@ func (t *Table) Begin(db *badger.DB) *Batch {
 // Bytes returns how much the database writes for the batch.
 func (b *Batch) Bytes() int64 { return b.bytes }
 
-// Flattens reports whether the tables must be compacted, so that they do not hold any
-// more what the batch erases: an earlier version of this program put it there.
+// Flattens reports whether the tables must be compacted: they hold what the batch erases.
 func (b *Batch) Flattens() bool { return b.flatten }
 
 // Set sets a row. The old value is erased.
@@ -101,7 +100,10 @@ func (b *Batch) release(key []byte, erase bool) error {
 		return err
 	}
 	if !away {
-		return b.flattenLater(erase)
+		if erase {
+			return b.FlattenLater()
+		}
+		return nil
 	}
 	in := b.info(p.Segment)
 	if in.end == 0 {

@@ -45,10 +45,10 @@ func (t Txn) Stage() (s Stage, err error) {
 	return s, err
 }
 
-// flattenLater has the tables compacted for a value that is in them, if it is erased.
-// An upgrade does that at its end.
-func (b *Batch) flattenLater(erased bool) error {
-	if !erased || b.flatten {
+// FlattenLater has the tables compacted, so that they do not hold any more what was
+// deleted of them. An upgrade does that at its end.
+func (b *Batch) FlattenLater() error {
+	if b.flatten {
 		return nil
 	}
 	stage, err := b.Stage()
