@@ -154,7 +154,7 @@ var arrows = map[string][]string{
 	"internal/host/gate":                 {".", "internal/host/addr"},
 	"internal/host/identity":             {},
 	"internal/host/limits":               {},
-	"internal/host/peerbook":             {"."},
+	"internal/host/peerbook":             {".", "internal/standing"},
 	"internal/readerfeeds/render":        {"."},
 	"internal/readerfeeds/audience":      {},
 	"internal/readerfeeds/cache":         {".", "internal/origin/decode", "internal/readerfeeds/audience"},

@@ -320,6 +320,25 @@ func TestKnownPeers(t *testing.T) {
 	n.manager("news", q, r)
 }
 
+// TestPeersOfOneNetworkAreATarget: a peer that knows only peers of one network of addresses
+// is told so, and how that ends.
+func TestPeersOfOneNetworkAreATarget(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	n := newNetwork(t, "300ms", "--private-peers", "new")
+	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 1)))
+	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 1)))
+	r := n.peer([]*peer{p}, "news=r@"+o.feed(newFeed("r", 1)))
+	n.formed(map[string]int{"news": 3}, p, q, r)
+	until(t, 20*time.Second, "a warning at /readyz", func() bool {
+		r := call(t, q, "GET", "/readyz", "")
+		return r.code == 200 && strings.Contains(string(r.body), "all peers that this one knows are in 127.0.0.0/24")
+	})
+	if told := command(t, "doctor", "--data", q.data); told.code != 0 || !strings.Contains(told.stdout, "all peers that this one knows are in 127.0.0.0/24\n") {
+		t.Errorf("doctor: %v", told)
+	}
+}
+
 // TestJoinLater joins through an address at which nobody is yet.
 func TestJoinLater(t *testing.T) {
 	t.Parallel()

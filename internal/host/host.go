@@ -169,9 +169,7 @@ func (h *Host) start(lib host.Host) error {
 	if err := h.startDirectory(); err != nil {
 		return err
 	}
-	for _, p := range h.cfg.Known {
-		h.Learn(p.ID, p.Addrs)
-	}
+	h.recall(h.cfg.Known)
 	close(h.started)
 	return nil
 }

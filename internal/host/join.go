@@ -24,7 +24,7 @@ const (
 	joinLook    = 15 * time.Second // between looks at a place that was reached
 	joinWithin  = 5 * time.Second  // for one attempt at one peer
 	joinAtOnce  = 8
-	joinKnown   = 64 // saved peers tried
+	joinKnown   = 64 // saved peers tried at a time
 	joinDomains = 32 // peers taken from one domain
 )
 

@@ -117,3 +117,22 @@ func TestJoinEndsWithTheHost(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestKeysOfOnePrefixAreNotAllThatIsSaved: keys that connect later than an honest peer, from
+// one network, leave its place in what is saved for the next start.
+func TestKeysOfOnePrefixAreNotAllThatIsSaved(t *testing.T) {
+	honest, h := newHost(t), newHost(t, func(c *Config) { c.CountPrivate = true })
+	joinTo(t, h, honest)
+	for range 5 {
+		joinTo(t, newHost(t, func(c *Config) { c.Listen = []string{"/ip4/127.9.1.1/tcp/0"} }), h)
+	}
+	saves := func(h *Host) bool {
+		saved := h.KnownPeers()
+		return len(saved) == 3 && slices.ContainsFunc(saved, func(p feedring.PeerInfo) bool { return p.ID == honest.ID() })
+	}
+	eventually(t, "two of the network saved beside the honest peer", func() bool { return saves(h) })
+	again := newHost(t, func(c *Config) { c.Known, c.CountPrivate = h.KnownPeers(), true })
+	if !saves(again) { // before it reached anybody
+		t.Errorf("after a start it would save %v", again.KnownPeers())
+	}
+}

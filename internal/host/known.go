@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 const (
@@ -80,9 +82,36 @@ func (h *Host) dialable(id peer.ID) []ma.Multiaddr {
 	return h.scope.Filter(h.lib.Peerstore().Addrs(id))
 }
 
+// recall notes peers saved from last time. They stay known until others that are met
+// displace them, so that a start among a few peers does not forget all the others.
+func (h *Host) recall(saved []feedring.PeerInfo) {
+	for _, p := range saved {
+		id, err := peer.Decode(string(p.ID))
+		if err != nil || id == h.lib.ID() {
+			continue
+		}
+		h.Learn(p.ID, p.Addrs)
+		prefix := standing.Unmet
+		for _, a := range h.dialable(id) {
+			if prefix == standing.Unmet || addr.KindOf(a) == addr.Public && !addr.IsRelayed(a) {
+				prefix = h.prefixOf(a)
+			}
+		}
+		h.met.Meet(id, prefix, time.Time{})
+	}
+}
+
+// SharedPrefix returns the prefix that all peers which this host knows have in common, if
+// it knows two or more. Whoever runs that network chooses what this peer sees.
+func (h *Host) SharedPrefix() (prefix string, shared bool) {
+	p, shared := h.met.Shared()
+	_, err := netip.ParsePrefix(string(p)) // a relay is none
+	return string(p), shared && err == nil
+}
+
 // KnownPeers returns peers of this network to save for the next start, with
 // their addresses: connected ones first, then those met last; no clients, at
-// most 256.
+// most 256, and two of a prefix.
 func (h *Host) KnownPeers() []feedring.PeerInfo {
 	ids := h.met.Newest()
 	slices.SortStableFunc(ids, func(a, b peer.ID) int { return rank(h.members.Has(a)) - rank(h.members.Has(b)) })

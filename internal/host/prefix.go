@@ -16,11 +16,12 @@ import (
 // this host has no public address, peers at loopback and private addresses have none; a
 // host that has one counts a private address by itself, since a proxy may stand there
 // for many. Members of a closed network have none: its roll says who they are.
-func (h *Host) Prefix(c network.Conn) standing.Prefix {
+func (h *Host) Prefix(c network.Conn) standing.Prefix { return h.prefixOf(c.RemoteMultiaddr()) }
+
+func (h *Host) prefixOf(remote ma.Multiaddr) standing.Prefix {
 	if h.cfg.Door != nil {
 		return ""
 	}
-	remote := c.RemoteMultiaddr()
 	if addr.IsRelayed(remote) {
 		relay, err := remote.ValueForProtocol(ma.P_P2P)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 // watch follows libp2p's events. They are only noted here: who emits them
@@ -105,7 +106,11 @@ func (l links) Welcome(id peer.ID) bool { return l.welcome(id) }
 
 // Met implements members.Network.
 func (l links) Met(id peer.ID) {
-	l.met.Meet(id, time.Now())
+	prefix := standing.Unmet
+	if conns := l.lib.Network().ConnsToPeer(id); len(conns) > 0 {
+		prefix = l.Prefix(conns[0])
+	}
+	l.met.Meet(id, prefix, time.Now())
 	l.groups.Nudge()
 }
 

@@ -8,36 +8,73 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/feedring/feedring/internal/standing"
 )
 
-const maxMet = 256
+const (
+	maxMet = 256
+	// maxOfPrefix keeps who owns one network from being all that a peer knows at its next
+	// start, however many keys connect from there.
+	maxOfPrefix = 2
+)
 
-// Met remembers which peers were met, for the next start. Their addresses
-// are in libp2p's peerstore.
+// Met remembers which peers were met, for the next start: 256, and two of a prefix. Their
+// addresses are in libp2p's peerstore. All methods are safe for concurrent use.
 type Met struct {
 	mu  sync.Mutex
-	met map[peer.ID]time.Time // when last
+	met map[peer.ID]meeting
+}
+
+// meeting is when and where a peer was met last.
+type meeting struct {
+	at     time.Time
+	prefix standing.Prefix // empty: it is not counted by one
 }
 
 // NewMet remembers nobody yet.
-func NewMet() *Met { return &Met{met: make(map[peer.ID]time.Time)} }
+func NewMet() *Met { return &Met{met: make(map[peer.ID]meeting)} }
 
-// Meet notes that id was seen to be a peer of this network. The one not seen
-// for longest makes room.
-func (b *Met) Meet(id peer.ID, at time.Time) {
+// Meet notes that id was seen to be a peer of this network, from prefix. The one of that
+// prefix not seen for longest makes room, else the one of all.
+func (b *Met) Meet(id peer.ID, prefix standing.Prefix, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.met[id] = at
-	if len(b.met) <= maxMet {
-		return
+	b.met[id] = meeting{at, prefix}
+	if prefix != "" {
+		b.shorten(maxOfPrefix, func(m meeting) bool { return m.prefix == prefix })
 	}
-	oldest := id
-	for other, t := range b.met {
-		if t.Before(b.met[oldest]) {
-			oldest = other
+	b.shorten(maxMet, func(meeting) bool { return true })
+}
+
+// shorten drops whoever was not seen for longest, if more than most are counted.
+func (b *Met) shorten(most int, counted func(meeting) bool) {
+	n, oldest := 0, peer.ID("")
+	for id, m := range b.met {
+		if !counted(m) {
+			continue
+		}
+		if n++; oldest == "" || m.at.Before(b.met[oldest].at) {
+			oldest = id
 		}
 	}
-	delete(b.met, oldest)
+	if n > most {
+		delete(b.met, oldest)
+	}
+}
+
+// Shared returns the prefix of all peers that were met, if there are two and they have
+// one in common.
+func (b *Met) Shared() (prefix standing.Prefix, shared bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.met {
+		if m.prefix == "" || prefix != "" && m.prefix != prefix {
+			return "", false
+		}
+		prefix = m.prefix
+	}
+	return prefix, len(b.met) > 1
 }
 
 // Forget drops a peer that is of another network.
@@ -55,6 +92,6 @@ func (b *Met) Newest() []peer.ID {
 	for id := range b.met {
 		ids = append(ids, id)
 	}
-	slices.SortFunc(ids, func(x, y peer.ID) int { return b.met[y].Compare(b.met[x]) })
+	slices.SortFunc(ids, func(x, y peer.ID) int { return b.met[y].at.Compare(b.met[x].at) })
 	return ids
 }

@@ -75,6 +75,10 @@ func (d *Admin) checkPeers() web.Check {
 		c.Detail += fmt.Sprintf("; %s was not reached: %s", t.Join, t.Error)
 		c.Advice = web.AdviseMendJoin
 	}
+	if prefix, shared := d.cfg.Host.SharedPrefix(); shared && c.OK && !c.Note {
+		c.Note, c.Advice = true, web.AdviseJoinElsewhere
+		c.Detail += "; all peers that this one knows are in " + prefix
+	}
 	return d.unlessSilent(c)
 }
 

@@ -17,6 +17,9 @@ func (d *Admin) Readiness() web.Readiness {
 	if len(d.cfg.Joins.All()) > 0 && len(d.cfg.Host.Peers()) == 0 {
 		is.Warnings = append(is.Warnings, web.WarnAlone)
 	}
+	if prefix, shared := d.cfg.Host.SharedPrefix(); shared {
+		is.Warnings = append(is.Warnings, web.WarnSharedPrefix(prefix))
+	}
 	is.Warnings = append(is.Warnings, d.cfg.Members.Warnings()...)
 	if failing := d.cfg.Feeds.Failing(); failing > 0 {
 		is.Warnings = append(is.Warnings, web.WarnFailing(failing))
