@@ -1,6 +1,7 @@
 package node
 
 import (
+	"math"
 	"time"
 
 	"github.com/feedring/feedring/internal/origin/fetch"
@@ -153,7 +154,7 @@ func (a *assembly) entries() (err error) {
 	}
 	a.copies, err = replicate.New(a.ctx, replicate.Config{
 		Self: a.ID(), Store: a.store, Verifier: a.verifier, Machine: a.loop, Host: a.host, Readers: a.broker, Blocks: a.hides, Lists: a.personal, Credit: a.credit, Names: a.checks,
-		Refused: &a.refused, Tasks: &a.running, Freshness: a.cfg.Freshness, Keep: a.cfg.keeps(), Log: a.log,
+		Refused: &a.refused, Tasks: &a.running, Freshness: a.cfg.Freshness, Keep: a.cfg.keeps(), Cache: a.cache(), Log: a.log,
 	})
 	if err != nil {
 		return err
@@ -166,6 +167,21 @@ func (a *assembly) entries() (err error) {
 		Publisher: a.publisher, Feeds: a.origins, Views: a.loop, Joins: a.joins, Host: a.host, Verifier: a.verifier,
 	}
 	return nil
+}
+
+// leastCache is kept of strangers' entries, unless the configuration says less.
+const leastCache = 2e9
+
+// cache is how many bytes are kept of strangers' entries.
+func (a *assembly) cache() int64 {
+	if a.cfg.Cache > 0 {
+		return a.cfg.Cache
+	}
+	room, err := a.store.Room()
+	if err != nil || room == math.MaxInt64 {
+		return leastCache
+	}
+	return max(leastCache, room/4)
 }
 
 // beginFeeds gives rooms that were made early those that were made after them.

@@ -48,6 +48,7 @@ type Config struct {
 	Fetchers  int           // by how many peers of a group a feed is to be fetched that several of them offer
 	Freshness time.Duration // the paper's F: longer answers more from caches and stores more
 	Keep      time.Duration // how long copies of others' entries are kept for readers whose publisher is away; 0: Freshness
+	Cache     int64         // bytes that are kept of strangers' entries; 0: 2 GB, or a quarter of the disk's room if that is more
 	Refresh   time.Duration // the paper's r: shorter notices a crash sooner and costs more beacons
 	Attempts  int           // the paper's k
 	Routing   peer.Routing

@@ -66,6 +66,7 @@ func (s Class) Each(places int) int { return s.Part(places) / 16 }
 
 // Quota is what one publisher may put on another peer's disk. The zero Quota bounds nothing.
 type Quota struct {
+	Class   Class
 	Bytes   int // a day
 	Entries int // an hour, of each feed, after a first burst
 }
@@ -74,11 +75,11 @@ type Quota struct {
 func (s Class) Quota() Quota {
 	switch s {
 	case Vouched:
-		return Quota{500 << 20, 6000}
+		return Quota{Vouched, 500 << 20, 6000}
 	case Settled:
-		return Quota{50 << 20, 600}
+		return Quota{Settled, 50 << 20, 600}
 	}
-	return Quota{10 << 20, 60}
+	return Quota{New, 10 << 20, 60}
 }
 
 // Prefix is the network from which a peer connects: an IPv4 /24, an IPv6 /48, or the

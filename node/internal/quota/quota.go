@@ -1,6 +1,6 @@
 // Package quota bounds what strangers' publications take of this peer's disk: the bytes of
-// each publisher a day, and the entries of each feed an hour. internal/standing says how much
-// that is. node/internal/replicate asks before it polls and before it stores.
+// each publisher a day, the entries of each feed an hour, and the bytes of all publishers of
+// one standing together. internal/standing says how much that is. node/internal/replicate asks before it polls and before it stores.
 package quota
 
 import (
@@ -37,18 +37,26 @@ func (a *account) left(most int, within time.Duration, now time.Time) float64 {
 	return float64(most) - a.used
 }
 
+// Config is how much all strangers may put on a disk.
+type Config struct {
+	Cache int64         // bytes that are kept of them at a time
+	Kept  time.Duration // how long an entry stays
+}
+
 // Quotas are the accounts of all publishers. They are in memory: a restart empties them. All
 // methods may be called concurrently. Use New.
 type Quotas struct {
+	cfg     Config
 	mu      sync.Mutex
+	classes map[standing.Class]*account
 	bytes   map[feedring.PeerID]*account
 	entries map[feedring.FeedRef]*account
 	sweepAt int
 }
 
 // New returns accounts of which nothing is used.
-func New() *Quotas {
-	return &Quotas{bytes: map[feedring.PeerID]*account{}, entries: map[feedring.FeedRef]*account{}, sweepAt: sweepAt}
+func New(cfg Config) *Quotas {
+	return &Quotas{cfg: cfg, classes: map[standing.Class]*account{}, bytes: map[feedring.PeerID]*account{}, entries: map[feedring.FeedRef]*account{}, sweepAt: sweepAt}
 }
 
 // Take charges entries of a feed, each by its size in bytes, and returns how many of them
@@ -60,15 +68,42 @@ func (q *Quotas) Take(ref feedring.FeedRef, of standing.Quota, sizes []int, now 
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	bytes, entries := q.accounts(ref, now)
+	class := q.class(of.Class, now)
 	for i, size := range sizes {
 		size += overhead
-		if bytes.left(of.Bytes, day, now) < float64(size) || entries.left(firstEntries, refill(of), now) < 1 {
+		if min(bytes.left(of.Bytes, day, now), q.left(of.Class, now)) < float64(size) || entries.left(firstEntries, refill(of), now) < 1 {
 			return i
 		}
 		bytes.used += float64(size)
+		class.used += float64(size)
 		entries.used++
 	}
 	return len(sizes)
+}
+
+// class is the account of all publishers of a class.
+func (q *Quotas) class(of standing.Class, now time.Time) *account {
+	a := q.classes[of]
+	if a == nil {
+		a = &account{at: now}
+		q.classes[of] = a
+	}
+	return a
+}
+
+// left returns how many bytes publishers of a class may still store. Each class has a part of
+// its own, so that no number of new keys takes the place of those that a site names.
+func (q *Quotas) left(of standing.Class, now time.Time) float64 {
+	return q.class(of, now).left(part(of, q.cfg.Cache), q.cfg.Kept, now)
+}
+
+// part is what a class has of the cache. Guests publish nothing, so new peers have their part.
+func part(of standing.Class, cache int64) int {
+	most := int(min(cache, 1<<53)) // all of which a float64 counts exactly
+	if of == standing.New {
+		return standing.New.Part(most) + standing.Guest.Part(most)
+	}
+	return of.Part(most)
 }
 
 // Return gives back what Take charged for entries that were not stored after all.
@@ -79,8 +114,10 @@ func (q *Quotas) Return(ref feedring.FeedRef, of standing.Quota, sizes []int, no
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	bytes, entries := q.accounts(ref, now)
+	class := q.class(of.Class, now)
 	for _, size := range sizes {
 		bytes.used = max(0, bytes.used-float64(size+overhead))
+		class.used = max(0, class.used-float64(size+overhead))
 	}
 	entries.used = max(0, entries.used-float64(len(sizes)))
 }
@@ -94,6 +131,9 @@ func (q *Quotas) Spent(ref feedring.FeedRef, of standing.Quota, now time.Time) b
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	bytes, entries := q.accounts(ref, now)
+	if mine := float64(part(of.Class, q.cfg.Cache)); q.left(of.Class, now) < min(mine/24, float64(of.Bytes)/24) {
+		return true
+	}
 	return bytes.left(of.Bytes, day, now) < float64(of.Bytes)/24 || entries.left(firstEntries, refill(of), now) < max(1, float64(of.Entries)/60)
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/feedring/feedring/internal/standing"
 )
 
+// plenty bounds nobody.
+var plenty = Config{Cache: 1 << 50, Kept: day}
+
 var begin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func feedOf(publisher string, n int) feedring.FeedRef {
@@ -24,7 +27,7 @@ func stored(q *Quotas, ref feedring.FeedRef, of standing.Quota, size, count int,
 // TestBytesOfAPublisher: all feeds of a publisher share its bytes, which come back in a day,
 // and others have their own.
 func TestBytesOfAPublisher(t *testing.T) {
-	q, of, entry := New(), standing.New.Quota(), 100<<10
+	q, of, entry := New(plenty), standing.New.Quota(), 100<<10
 	most := of.Bytes / (entry + overhead)
 	got := 0
 	for n := range 4 {
@@ -51,7 +54,7 @@ func TestBytesOfAPublisher(t *testing.T) {
 // of its publisher says.
 func TestEntriesOfAFeed(t *testing.T) {
 	for _, of := range []standing.Quota{standing.New.Quota(), standing.Settled.Quota(), standing.Vouched.Quota()} {
-		q := New()
+		q := New(plenty)
 		if got := stored(q, feedOf("a", 0), of, 100, firstEntries+10, begin); got != firstEntries {
 			t.Errorf("%+v: %d at first, want %d", of, got, firstEntries)
 		}
@@ -67,7 +70,7 @@ func TestEntriesOfAFeed(t *testing.T) {
 // TestHigherStanding: who is vouched for meanwhile has the higher quota at once, less what it
 // used.
 func TestHigherStanding(t *testing.T) {
-	q, entry := New(), 100<<10
+	q, entry := New(plenty), 100<<10
 	first := stored(q, feedOf("a", 0), standing.New.Quota(), entry, 1000, begin)
 	got := first + stored(q, feedOf("a", 0), standing.Settled.Quota(), entry, 1000, begin)
 	if want := standing.Settled.Quota().Bytes / (entry + overhead); got != want {
@@ -77,7 +80,7 @@ func TestHigherStanding(t *testing.T) {
 
 // TestNoQuota: a publisher without a prefix is not bounded, and no account is kept of it.
 func TestNoQuota(t *testing.T) {
-	q := New()
+	q := New(plenty)
 	if got := stored(q, feedOf("a", 0), standing.Quota{}, 1<<20, 100_000, begin); got != 100_000 || q.Spent(feedOf("a", 0), standing.Quota{}, begin) {
 		t.Errorf("%d entries are stored", got)
 	}
@@ -88,7 +91,7 @@ func TestNoQuota(t *testing.T) {
 
 // TestAccountsAreForgotten: accounts that nobody uses do not stay.
 func TestAccountsAreForgotten(t *testing.T) {
-	q, of := New(), standing.New.Quota()
+	q, of := New(plenty), standing.New.Quota()
 	now := begin
 	for n := range 20_000 {
 		now = now.Add(time.Minute)
@@ -109,7 +112,7 @@ func TestAccountsAreForgotten(t *testing.T) {
 
 // TestReturn gives back what was charged for entries that could not be stored.
 func TestReturn(t *testing.T) {
-	q, of, ref := New(), standing.New.Quota(), feedOf("a", 0)
+	q, of, ref := New(plenty), standing.New.Quota(), feedOf("a", 0)
 	for range 100 { // a full disk, asked again and again
 		if got := stored(q, ref, of, 100<<10, 50, begin); got != 50 {
 			t.Fatalf("%d of 50 have room", got)
@@ -120,4 +123,30 @@ func TestReturn(t *testing.T) {
 	if got := stored(q, ref, of, 100, firstEntries+10, begin); got != firstEntries {
 		t.Errorf("%d have room, want %d: no more comes back than was charged", got, firstEntries)
 	}
+}
+
+// TestManyPublishers: all new publishers together fill their part of the cache and no more,
+// and those that a site names have theirs all the same. It comes back as entries are dropped.
+func TestManyPublishers(t *testing.T) {
+	const cache, entry = 400 << 20, 100 << 10
+	q := New(Config{Cache: cache, Kept: 10 * day})
+	fill := func(of standing.Quota, name string, publishers int, now time.Time) (bytes int) {
+		for n := range publishers {
+			bytes += stored(q, feedOf(fmt.Sprint(name, n), 0), of, entry, 1000, now) * (entry + overhead)
+		}
+		return bytes
+	}
+	within := func(got, want int, what string) {
+		t.Helper()
+		if got > want || got < want*9/10 {
+			t.Errorf("%s: %d MiB, want %d", what, got>>20, want>>20)
+		}
+	}
+	within(fill(standing.New.Quota(), "new", 1000, begin), cache/4, "a thousand new publishers")
+	if !q.Spent(feedOf("another", 0), standing.New.Quota(), begin) || q.Spent(feedOf("another", 0), standing.Settled.Quota(), begin) {
+		t.Error("what is spent is not the part of the new ones alone")
+	}
+	within(fill(standing.Settled.Quota(), "settled", 1000, begin), cache/4, "settled ones after them")
+	within(fill(standing.Vouched.Quota(), "vouched", 10, begin), cache/2, "vouched ones after them")
+	within(fill(standing.New.Quota(), "later", 1000, begin.Add(5*day)), cache/8, "new ones when half is dropped")
 }

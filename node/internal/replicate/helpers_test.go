@@ -92,7 +92,7 @@ func newReplicator(t testing.TB, s *store.Store, self feedring.PeerID, host Host
 	r, err := New(t.Context(), Config{
 		Self: self, Store: s, Verifier: wire.NewVerifier(nodetest.Network), Machine: &machine{told: make(chan group.Input, 1)}, Host: host,
 		Readers: delivery.New("", s, s), Lists: new(counter), Credit: noCredit{}, Tasks: nodetest.Tasks(t),
-		Freshness: 24 * time.Hour, Keep: keep, Log: nodetest.Quiet,
+		Freshness: 24 * time.Hour, Keep: keep, Cache: 1 << 40, Log: nodetest.Quiet,
 	})
 	check(t, err)
 	return r

@@ -8,6 +8,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/standing"
+	"github.com/feedring/feedring/node/internal/quota"
 )
 
 // TestPublisherBeyondItsQuota: of a publisher that has used its quota the first entries are kept,
@@ -55,3 +56,29 @@ type suspecting struct {
 }
 
 func (s *suspecting) Suspect(feedring.PeerID) { s.named = true }
+
+// TestStrangersTogether: publishers that are each within their quota fill the part of their
+// standing, and others have theirs.
+func TestStrangersTogether(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 200)...)
+	told := make(chan group.Input, 1)
+	p.peer.Machine = &machine{told: told}
+	p.peer.Refused = new(refusals.Counts)
+	p.peer.quotas = quota.New(quota.Config{Cache: 200_000, Kept: 24 * time.Hour})
+	other := feedring.FeedRef{URL: "https://other.example/", Publisher: feedring.PeerID("other")}
+	p.peer.quotas.Take(other, standing.New.Quota(), []int{45_000}, time.Now())
+	fetch := func(of standing.Quota) group.Fetched {
+		p.peer.Fetch(group.Fetch{
+			Group: testTheme.Group(), Feed: p.ref, From: p.ref.Publisher, After: p.store.LogHead(p.ref).Position, Fresh: time.Now().Add(-time.Hour), Quota: of,
+		})
+		return (<-told).(group.Fetched)
+	}
+	got := fetch(standing.New.Quota())
+	if held := p.store.LogHead(p.ref).Position.Sequence; !got.Failed || held > 20 {
+		t.Errorf("%d entries are held of one beside whom another new publisher fills their part: %+v", held, got)
+	}
+	if got := fetch(standing.Vouched.Quota()); p.store.LogHead(p.ref).Position.Sequence < 100 {
+		t.Errorf("a vouched publisher has %+v", got)
+	}
+}

@@ -90,6 +90,7 @@ type Config struct {
 	Names     Names // nil: hosts alone bear names out
 	Freshness time.Duration
 	Keep      time.Duration // of copies; 0: they are kept while they are fresh
+	Cache     int64         // bytes that are kept of strangers' entries
 	Log       *slog.Logger
 }
 
@@ -107,7 +108,7 @@ type Replicator struct {
 
 // New returns a Replicator, which ends with ctx.
 func New(ctx context.Context, cfg Config) (*Replicator, error) {
-	r := &Replicator{Config: cfg, ctx: ctx, places: make(chan struct{}, PollsAtOnce), quotas: quota.New()}
+	r := &Replicator{Config: cfg, ctx: ctx, places: make(chan struct{}, PollsAtOnce), quotas: quota.New(quota.Config{Cache: cfg.Cache, Kept: max(cfg.Freshness, cfg.Keep)})}
 	var err error
 	if r.copies, err = openCopies(ctx, cfg); err != nil {
 		return nil, err

@@ -35,6 +35,7 @@ type Serve struct {
 	JSON                          bool
 	interval, freshness, refresh  Duration
 	keep                          keepFlag
+	cache                         Size
 	policy                        policyFlag
 	budget                        Duration
 	attempts, fetchers            int
@@ -85,6 +86,8 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 		"one that publishes what its origin never said is found out, and its origin is asked no more often")
 	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
 	flags.Var(&o.keep, "keep", "how long copies of other peers' entries are kept, for readers that ask for old ones while their publisher is away (default: --freshness)")
+	flags.Var(&o.cache, "cache", "bytes of strangers' entries that are kept on this peer's disk, such as 500MB or 20GB: half of it for peers that a site names, "+
+		"a quarter each for others by how long they are known (default: 2GB, or a quarter of the room on the disk if that is more)")
 	flags.Var(&o.refresh, "refresh", "refresh period: shorter notices a lost manager sooner, and costs more messages")
 	flags.IntVar(&o.attempts, "attempts", o.attempts, "objections after which a secondary asks to be replaced")
 	flags.Var(&o.routing, "routing", "how a query finds another group: ring or shortcut")
@@ -104,6 +107,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
 	c.Policy, c.Budget = watch.Rule(o.policy), time.Duration(o.budget)
 	c.Keep, c.Fetchers = time.Duration(o.keep.Duration), o.fetchers
+	c.Cache = int64(o.cache)
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	c.PrivatePeers = node.PrivatePeers(o.privatePeers)
 	var err error
