@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -149,4 +150,78 @@ func TestBlockAddressesAndDomains(t *testing.T) {
 	}
 	block(t, p, 2, "block")
 	block(t, p, 2, "block", "spam.example", "--for", "never")
+}
+
+// TestFollowABlockList follows a list of somebody else's that bars two publishers while a reader
+// follows, one of them trusted by hand: the other is hidden from then on, over a restart, until it is
+// unblocked, and again until the list is unfollowed.
+func TestFollowABlockList(t *testing.T) {
+	t.Parallel()
+	o, n := newOrigin(t), newNetwork(t, "1s", "--interval", "200ms")
+	fp, fq := newFeed("p", 2), newFeed("q", 2)
+	p := n.peer(nil, "news=p@"+o.feed(fp))
+	q := n.peer([]*peer{p}, "news=q@"+o.feed(fq))
+	r := n.prepare([]*peer{p, q})
+	r.args = append(r.args, "--read", "news")
+	r.trusts(q.id)
+	n.start(r)
+	n.formed(map[string]int{"news": 3}, p, q, r)
+	until(t, 20*time.Second, "all entries at r", func() bool { return len(shownTitles(t, r, "--theme", "news")) == 4 })
+	reader := start(t, "follow", "--json", "--data", r.data, "--theme", "news")
+	reader.event(t, 20*time.Second, "the first answer", func(o object) bool { return o.str("event") == "answered" })
+
+	publisher := n.peer(nil)
+	for _, target := range []string{p.id, q.id, "spam.example"} {
+		block(t, publisher, 0, "block", target, "--reason", "a test")
+	}
+	exported := []byte(block(t, publisher, 0, "block", "export").stdout)
+	o.serve("blocks.json", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(exported) })
+	o.serve("page", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) })
+	list := o.URL + "/blocks.json"
+	if wrong := block(t, r, 2, "block", "follow", o.URL+"/page"); !strings.Contains(wrong.stderr, "no block list") {
+		t.Errorf("a page: %s", wrong.stderr)
+	}
+	block(t, r, 0, "block", "follow", list)
+	only := func(what string) {
+		t.Helper()
+		if got := shownTitles(t, r, "--theme", "news"); len(got) == 0 || slices.ContainsFunc(got, func(t string) bool { return !strings.HasPrefix(t, "q ") }) {
+			t.Errorf("%s: readers are shown %q", what, got)
+		}
+		if got := publishersIn(n.ownView(r, "news")); slices.Contains(got, p.id) || !slices.Contains(got, q.id) {
+			t.Errorf("%s: the catalogue shows %v", what, got)
+		}
+	}
+	only("after the list is followed")
+	fp.add("p barred news", "x", time.Now())
+	until(t, 20*time.Second, "p's news at q", func() bool { return slices.Contains(shownTitles(t, q, "--theme", "news"), "p barred news") })
+	fq.add("q good news", "x", time.Now())
+	reader.event(t, 20*time.Second, "q's news", func(o object) bool { return o.str("title") == "q good news" })
+	if slices.ContainsFunc(objects(reader.output()), func(o object) bool { return o.str("title") == "p barred news" }) {
+		t.Error("the follower was shown a barred entry")
+	}
+
+	if code := r.stop(t, 10*time.Second); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	n.start(r)
+	until(t, 20*time.Second, "q's entries after the restart", func() bool { return len(shownTitles(t, r, "--theme", "news")) == 3 })
+	only("after a restart")
+	told := block(t, r, 0, "block", "list", "--json").objects
+	if len(told) != 4 || told[0].str("origin") != list || told[0].str("reason") != "a test" || told[3].str("list") != list || told[3].num("lines") != 3 {
+		t.Errorf("block list: %v", told)
+	}
+	shown := func(want int) func() bool {
+		return func() bool { return len(shownTitles(t, r, "--theme", "news")) == want }
+	}
+	if made := block(t, r, 0, "unblock", p.id); !strings.Contains(made.stdout, "allowed here") {
+		t.Errorf("unblock: %s", made.stdout)
+	}
+	until(t, 60*time.Second, "p's entries after the exception", shown(6))
+	block(t, r, 0, "block", p.id)
+	only("blocked by hand")
+	block(t, r, 0, "block", "unfollow", list)
+	block(t, r, 1, "block", "unfollow", list)
+	only("unfollowed")
+	block(t, r, 0, "unblock", p.id)
+	until(t, 60*time.Second, "everybody's entries again", shown(6))
 }

@@ -91,6 +91,7 @@ func (a *assembly) feeds() (err error) {
 	a.broker = delivery.New(a.ID(), a.store, a.searcher)
 	a.broker.Hide(a.hides)
 	a.blocks.Begin(a.ID(), a.loop, a.host, a.front)
+	a.blocks.Reach(a.outside, a.log)
 	standInEntries := a.broker.Subscribe()
 	a.offers = offers.New(a.ctx, offered{a.Node}, a.loop, &a.running)
 	if a.origins, err = origins.Load(a.ctx, origins.Config{
@@ -236,9 +237,10 @@ func (n *Node) newMachine() error {
 // serve starts everything: first the loop, then what answers, then what asks.
 func (n *Node) serve() {
 	n.background(func() { n.loop.run(n.ctx) })
-	n.trusted.Tell(n.loop)
+	n.trusted.Tell(n.loop, n.blocks)
 	n.background(func() { n.loop.states.run(n.ctx) })
 	n.background(func() { n.blocks.Run(n.ctx) })
+	n.background(func() { n.blocks.ReadLists(n.ctx) })
 	n.listen()
 	n.background(func() { n.personal.Run(n.ctx) })
 	n.background(func() { n.personal.Deliver(n.ctx) })
@@ -256,7 +258,7 @@ func (n *Node) serve() {
 	n.background(func() { n.writing.Watch(n.ctx) })
 	n.background(func() { n.optOuts.Run(n.ctx) })
 	n.background(func() { n.identity.Run(n.ctx) })
-	n.background(func() { n.trusted.Run(n.ctx, n.loop, n.effects.checks) })
+	n.background(func() { n.trusted.Run(n.ctx, n.loop, n.blocks, n.effects.checks) })
 	n.fetchOrigins()
 }
 

@@ -37,7 +37,7 @@ func (l *siteAsker) Sites() (sites []string) {
 
 // Ask implements membership.Asker.
 func (l *siteAsker) Ask(ctx context.Context, q named.Question) named.Answer {
-	if !isSite(q.Site) || l.n.blocks.RefuseHost(q.Site) {
+	if !isSite(q.Site) || q.Peer != l.n.ID() && l.n.blocks.RefuseHost(q.Site) {
 		return named.No
 	}
 	heard := vouch.Hearsay{Says: vouch.SaysNamed}

@@ -15,6 +15,7 @@ type Block struct {
 	Since  time.Time
 	Until  time.Time // zero: for good
 	Reason string    // of the person who blocks; empty: none was given
+	Origin string    // the address of the list that it is of; empty: this peer's own
 }
 
 // List is what is blocked at some moment. It never changes, so any goroutine may ask

@@ -91,14 +91,22 @@ type Backend interface {
 	// RemoveJoin joins through a target no more. ErrUnknown; ErrMalformed.
 	RemoveJoin(ctx context.Context, target string) error
 
-	// Blocks lists what is blocked, the oldest first.
+	// Blocks lists what is blocked, the oldest first, and then what lists of others block.
 	Blocks() []Block
 	// Block shows, stores, dials and serves nothing of a peer, of addresses or of a domain
 	// from the moment it returns, kept over restarts. It reports whether that was blocked
 	// before: then its time and reason are others. ErrMalformed.
 	Block(ctx context.Context, ask Block) (is Block, known bool, err error)
-	// Unblock takes that back. ErrUnknown; ErrMalformed.
-	Unblock(ctx context.Context, target string) error
+	// Unblock takes that back. It reports whether a list of others blocks it, which does not hold
+	// here any more. ErrUnknown; ErrMalformed.
+	Unblock(ctx context.Context, target string) (allowed bool, err error)
+	// FollowBlocks blocks what a list of others blocks, kept over restarts: the list is read now
+	// and daily. ErrMalformed.
+	FollowBlocks(ctx context.Context, list string) (BlockList, error)
+	// UnfollowBlocks ends that. ErrUnknown.
+	UnfollowBlocks(ctx context.Context, list string) error
+	// BlockLists tells the lists that are followed.
+	BlockLists() []BlockList
 
 	// Doctor runs the checks of "feedring doctor"; it may take seconds.
 	Doctor(ctx context.Context) []Check

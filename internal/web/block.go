@@ -14,6 +14,16 @@ type Block struct {
 	Since  time.Time `json:"since"`
 	Until  time.Time `json:"until,omitzero"` // zero: for good
 	Reason string    `json:"reason,omitempty"`
+	Origin string    `json:"origin,omitempty"` // the list of others that it is of; empty: this peer's own
+}
+
+// BlockList is a list of blocks that somebody else publishes and this peer follows.
+type BlockList struct {
+	List    string    `json:"list"` // its address
+	Lines   int       `json:"lines"`
+	Skipped int       `json:"skipped,omitempty"` // lines that name nothing that a list may block
+	Read    time.Time `json:"read"`
+	Problem string    `json:"problem,omitempty"` // why it could not be read since
 }
 
 const (
@@ -64,8 +74,40 @@ func (s *site) copies(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, append([]feedring.Entry{}, s.Backend.Copies(feedring.EntryID(r.PathValue("id")))...))
 }
 
+// unblock says 204, and 200 where a list of others named it: it is allowed here from then on.
 func (s *site) unblock(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Backend.Unblock(r.Context(), r.URL.Query().Get("block")); err != nil {
+	target := r.URL.Query().Get("block")
+	allowed, err := s.Backend.Unblock(r.Context(), target)
+	if err != nil {
+		return refused(err)
+	}
+	if allowed {
+		return writeJSON(w, http.StatusOK, map[string]any{"unblocked": target, "allowed": true})
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *site) blockLists(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, append([]BlockList{}, s.Backend.BlockLists()...))
+}
+
+func (s *site) followBlocks(w http.ResponseWriter, r *http.Request) error {
+	var req struct {
+		List string `json:"list"`
+	}
+	if err := readJSON(w, r, &req, `{"list":"https://example.org/blocks.json"}`); err != nil {
+		return err
+	}
+	is, err := s.Backend.FollowBlocks(r.Context(), req.List)
+	if err != nil {
+		return refused(err)
+	}
+	return writeJSON(w, http.StatusCreated, is)
+}
+
+func (s *site) unfollowBlocks(w http.ResponseWriter, r *http.Request) error {
+	if err := s.Backend.UnfollowBlocks(r.Context(), r.URL.Query().Get("list")); err != nil {
 		return refused(err)
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -24,6 +24,12 @@ func TestBlocks(t *testing.T) {
 		{"GET", "/api/v1/blocks", "", http.StatusOK, `"reason":"advertisements"`},
 		{"DELETE", "/api/v1/blocks?block=other.example", "", http.StatusNotFound, "is not blocked"},
 		{"DELETE", "/api/v1/blocks?block=spam.example", "", http.StatusNoContent, ""},
+		{"DELETE", "/api/v1/blocks?block=listed.example", "", http.StatusOK, `"allowed":true`},
+		{"POST", "/api/v1/blocklists", `{"list":"https://example.org/blocks.json"}`, http.StatusCreated, `"lines":3`},
+		{"POST", "/api/v1/blocklists", `{"list":"http://127.0.0.1/"}`, http.StatusBadRequest, "feedring block export"},
+		{"GET", "/api/v1/blocklists", "", http.StatusOK, `"list":"https://example.org/blocks.json"`},
+		{"DELETE", "/api/v1/blocklists?list=https://example.org/blocks.json", "", http.StatusNoContent, ""},
+		{"DELETE", "/api/v1/blocklists?list=https://example.net/", "", http.StatusNotFound, "is not followed"},
 		{"GET", "/api/v1/entries/0123", "", http.StatusOK, "[]"},
 	} {
 		got := call(t, h, step.method, step.target, step.body, withToken, "Content-Type: application/json")

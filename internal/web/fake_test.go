@@ -261,13 +261,34 @@ func (f *fake) Block(_ context.Context, ask Block) (Block, bool, error) {
 	return ask, known, nil
 }
 
-func (f *fake) Unblock(_ context.Context, target string) error {
+func (f *fake) Unblock(_ context.Context, target string) (bool, error) {
+	if target == "listed.example" {
+		return true, nil
+	}
 	i := slices.IndexFunc(f.blocked, func(b Block) bool { return b.Block == target })
 	if i < 0 {
-		return &UnknownBlockError{target}
+		return false, &UnknownBlockError{target}
 	}
 	f.blocked = slices.Delete(f.blocked, i, i+1)
+	return false, nil
+}
+
+func (f *fake) FollowBlocks(_ context.Context, list string) (BlockList, error) {
+	if list != "https://example.org/blocks.json" {
+		return BlockList{}, &BlockListError{list, blocks.ErrNoList}
+	}
+	return BlockList{List: list, Lines: 3}, nil
+}
+
+func (f *fake) UnfollowBlocks(_ context.Context, list string) error {
+	if list != "https://example.org/blocks.json" {
+		return &UnknownBlockListError{list}
+	}
 	return nil
+}
+
+func (f *fake) BlockLists() []BlockList {
+	return []BlockList{{List: "https://example.org/blocks.json", Lines: 3}}
 }
 
 func (f *fake) Copies(feedring.EntryID) []feedring.Entry { return nil }

@@ -179,6 +179,7 @@ const (
 	JoinTargets
 	Subscriptions
 	BlockTargets
+	BlockLists
 )
 
 // Error implements error.
@@ -190,6 +191,8 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("this peer keeps %d private feeds already: run another peer for more", e.Most)
 	case Subscriptions:
 		return fmt.Sprintf("this peer keeps %d subscriptions already: remove one, or subscribe at another peer", e.Most)
+	case BlockLists:
+		return fmt.Sprintf("this peer follows %d block lists already: unfollow one first, \"feedring block list\" shows them", e.Most)
 	case BlockTargets:
 		return fmt.Sprintf("this peer blocks %d targets already: take some back first, \"feedring block list\" shows them", e.Most)
 	default:
@@ -400,6 +403,31 @@ func (e *OwnKeyError) Unwrap() error { return ErrMalformed }
 // Error implements error.
 func (e *OwnKeyError) Error() string {
 	return e.Key + " is this peer itself: name another, or remove its feeds with \"feedring feed remove\""
+}
+
+// BlockListError is for a list of others that cannot be read.
+type BlockListError struct {
+	List string
+	Err  error
+}
+
+// Unwrap returns its Kind.
+func (e *BlockListError) Unwrap() error { return ErrMalformed }
+
+// Error implements error.
+func (e *BlockListError) Error() string {
+	return fmt.Sprintf("%.300q is not followed: %v: see that its address answers with what \"feedring block export\" prints", e.List, e.Err)
+}
+
+// UnknownBlockListError is for a list that is not followed.
+type UnknownBlockListError struct{ List string }
+
+// Unwrap returns its Kind.
+func (e *UnknownBlockListError) Unwrap() error { return ErrUnknown }
+
+// Error implements error.
+func (e *UnknownBlockListError) Error() string {
+	return fmt.Sprintf("%.300q is not followed: \"feedring block list\" shows the lists that are", e.List)
 }
 
 // UnknownBlockError is for what is not blocked.

@@ -146,6 +146,9 @@ func (s *site) routes() {
 	s.handle("GET /api/v1/blocks", s.requireToken(s.blocks))
 	s.handle("POST /api/v1/blocks", s.requireToken(s.block))
 	s.handle("DELETE /api/v1/blocks", s.requireToken(s.unblock))
+	s.handle("GET /api/v1/blocklists", s.requireToken(s.blockLists))
+	s.handle("POST /api/v1/blocklists", s.requireToken(s.followBlocks))
+	s.handle("DELETE /api/v1/blocklists", s.requireToken(s.unfollowBlocks))
 	s.handle("GET /api/v1/history", s.requireToken(s.history))
 	s.handle("POST /api/v1/history/rebuild", s.requireToken(s.rebuildHistory))
 	if s.Personal != nil {

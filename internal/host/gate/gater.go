@@ -23,7 +23,8 @@ const (
 // Blocks tells whom the owner of this host blocks.
 type Blocks interface {
 	RefusePeer(feedring.PeerID) bool
-	RefuseAddr(netip.Addr) bool
+	RefusePeerAt(feedring.PeerID, netip.Addr) bool
+	RefuseCaller(netip.Addr) bool // before it is known who calls
 }
 
 // Gater refuses to dial addresses outside the scope, and connections with
@@ -47,23 +48,25 @@ func New(s *addr.Scope, b Blocks) *Gater {
 // Blocked reports whether the owner of this host blocks a peer, or an address: of a
 // relayed connection, the relay's.
 func (g *Gater) Blocked(id peer.ID, a ma.Multiaddr) bool {
-	return g.blocksPeer(id) || g.blocksAddr(a)
+	return g.blocksPeer(id) || g.blocksAt(id, a)
 }
 
 func (g *Gater) blocksPeer(id peer.ID) bool {
 	return g.blocks != nil && g.blocks.RefusePeer(feedring.PeerID(id.String()))
 }
 
-func (g *Gater) blocksAddr(a ma.Multiaddr) bool {
-	if g.blocks == nil {
-		return false
-	}
+func (g *Gater) blocksAt(id peer.ID, a ma.Multiaddr) bool {
+	at, ok := addressIn(a)
+	return ok && g.blocks != nil && g.blocks.RefusePeerAt(feedring.PeerID(id.String()), at)
+}
+
+func addressIn(a ma.Multiaddr) (netip.Addr, bool) {
 	ip, err := manet.ToIP(a)
 	if err != nil {
-		return false
+		return netip.Addr{}, false
 	}
 	at, ok := netip.AddrFromSlice(ip)
-	return ok && g.blocks.RefuseAddr(at.Unmap())
+	return at.Unmap(), ok
 }
 
 // Refuse keeps id away for a while.
@@ -122,18 +125,19 @@ func (g *Gater) InterceptPeerDial(id peer.ID) bool {
 
 // InterceptAddrDial implements connmgr.ConnectionGater. It sees addresses
 // after names were resolved.
-func (g *Gater) InterceptAddrDial(_ peer.ID, a ma.Multiaddr) bool {
-	return g.scope.Allows(a) && !g.blocksAddr(a)
+func (g *Gater) InterceptAddrDial(id peer.ID, a ma.Multiaddr) bool {
+	return g.scope.Allows(a) && !g.blocksAt(id, a)
 }
 
 // InterceptAccept implements connmgr.ConnectionGater.
 func (g *Gater) InterceptAccept(c network.ConnMultiaddrs) bool {
-	return g.mayAccept() && !g.blocksAddr(c.RemoteMultiaddr())
+	at, ok := addressIn(c.RemoteMultiaddr())
+	return g.mayAccept() && !(ok && g.blocks != nil && g.blocks.RefuseCaller(at))
 }
 
 // InterceptSecured implements connmgr.ConnectionGater.
-func (g *Gater) InterceptSecured(d network.Direction, id peer.ID, _ network.ConnMultiaddrs) bool {
-	return (d == network.DirOutbound || g.mayAccept()) && !g.isForeign(id) && !g.blocksPeer(id)
+func (g *Gater) InterceptSecured(d network.Direction, id peer.ID, c network.ConnMultiaddrs) bool {
+	return (d == network.DirOutbound || g.mayAccept()) && !g.isForeign(id) && !g.Blocked(id, c.RemoteMultiaddr())
 }
 
 // InterceptUpgraded implements connmgr.ConnectionGater.

@@ -22,7 +22,7 @@ func (d *Admin) Blocks() []web.Block {
 }
 
 func toldBlock(b *blocks.Block) web.Block {
-	return web.Block{Block: b.Target.String(), Since: b.Since, Until: b.Until, Reason: b.Reason}
+	return web.Block{Block: b.Target.String(), Since: b.Since, Until: b.Until, Reason: b.Reason, Origin: b.Origin}
 }
 
 // Block implements web.Backend.
@@ -47,20 +47,70 @@ func (d *Admin) Block(ctx context.Context, ask web.Block) (web.Block, bool, erro
 }
 
 // Unblock implements web.Backend.
-func (d *Admin) Unblock(ctx context.Context, text string) error {
+func (d *Admin) Unblock(ctx context.Context, text string) (allowed bool, err error) {
 	target, err := parseBlock(text)
 	if err != nil {
-		return err
+		return false, err
 	}
-	gone, err := d.cfg.Blocks.Remove(ctx, target)
+	gone, allowed, err := d.cfg.Blocks.Remove(ctx, target)
 	switch {
 	case err != nil:
-		return storage.NotKept(target.String()+" is still blocked", err)
+		return false, storage.NotKept(target.String()+" is still blocked", err)
 	case !gone:
-		return &web.UnknownBlockError{Target: target.String()}
+		return false, &web.UnknownBlockError{Target: target.String()}
 	}
-	d.cfg.Log.Info("unblocked", "what", target)
+	d.cfg.Log.Info("unblocked", "what", target, "listed", allowed)
+	return allowed, nil
+}
+
+// FollowBlocks implements web.Backend.
+func (d *Admin) FollowBlocks(ctx context.Context, list string) (web.BlockList, error) {
+	is, err := d.cfg.Blocks.Follow(ctx, list)
+	switch {
+	case errors.Is(err, blocking.ErrLists):
+		return web.BlockList{}, &web.LimitError{Of: web.BlockLists, Most: blocking.MaxLists}
+	case err != nil:
+		return web.BlockList{}, &web.BlockListError{List: list, Err: err}
+	}
+	d.cfg.Log.Info("block list followed", "list", list, "lines", is.Lines, "skipped", is.Skipped)
+	return toldList(is), nil
+}
+
+// UnfollowBlocks implements web.Backend.
+func (d *Admin) UnfollowBlocks(ctx context.Context, list string) error {
+	err := d.cfg.Blocks.Unfollow(ctx, list)
+	switch {
+	case errors.Is(err, blocking.ErrNotListed):
+		return &web.UnknownBlockListError{List: list}
+	case err != nil:
+		return storage.NotKept(list+" is still followed", err)
+	}
+	d.cfg.Log.Info("block list not followed any more", "list", list)
 	return nil
+}
+
+// BlockLists implements web.Backend.
+func (d *Admin) BlockLists() []web.BlockList {
+	all := []web.BlockList{}
+	for _, is := range d.cfg.Blocks.Lists() {
+		all = append(all, toldList(is))
+	}
+	return all
+}
+
+func toldList(is blocking.Followed) web.BlockList {
+	return web.BlockList{List: is.URL, Lines: is.Lines, Skipped: is.Skipped, Read: is.Read.UTC().Truncate(time.Second), Problem: is.Problem}
+}
+
+// warnings are what is wrong beside the peer itself, and what to do.
+func (d *Admin) warnings() []string {
+	all := d.cfg.Members.Warnings()
+	for _, is := range d.cfg.Blocks.Lists() {
+		if is.Problem != "" {
+			all = append(all, web.AdviseBlockList.To("the block list "+is.URL+" cannot be read: "+is.Problem))
+		}
+	}
+	return all
 }
 
 func parseBlock(text string) (blocks.Target, error) {

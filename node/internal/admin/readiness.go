@@ -20,7 +20,7 @@ func (d *Admin) Readiness() web.Readiness {
 	if prefix, shared := d.cfg.Host.SharedPrefix(); shared {
 		is.Warnings = append(is.Warnings, web.WarnSharedPrefix(prefix))
 	}
-	is.Warnings = append(is.Warnings, d.cfg.Members.Warnings()...)
+	is.Warnings = append(is.Warnings, d.warnings()...)
 	if failing := d.cfg.Feeds.Failing(); failing > 0 {
 		is.Warnings = append(is.Warnings, web.WarnFailing(failing))
 	}

@@ -24,7 +24,7 @@ func (d *Admin) Status() web.Status {
 		Roles: d.roles(view),
 		Peers: len(d.cfg.Host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
 		PrivateEntries: max(0, size.Entries-d.publicEntries()),
-		Warnings:       append(d.faults(), d.cfg.Members.Warnings()...), Identity: d.cfg.Identity.Status(), Membership: d.cfg.Members.Status(),
+		Warnings:       append(d.faults(), d.warnings()...), Identity: d.cfg.Identity.Status(), Membership: d.cfg.Members.Status(),
 		Trusted: d.cfg.Trusted.Status(),
 	}
 	for _, g := range view.Memberships {

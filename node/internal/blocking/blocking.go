@@ -1,5 +1,5 @@
-// Package blocking keeps what the owner of this peer blocks, and tells everybody who
-// shows, stores, dials or serves.
+// Package blocking keeps what the owner of this peer blocks, by own blocks and by the lists of
+// others that it follows, and tells everybody who shows, stores, dials or serves.
 package blocking
 
 import (
@@ -32,23 +32,36 @@ const (
 // Views tell what the machine knows.
 type Views interface{ View() *peer.View }
 
+// Records are small records on disk.
+type Records interface {
+	Value(b store.Bucket, key string) ([]byte, error)
+	Put(ctx context.Context, b store.Bucket, key string, value []byte) error
+	Delete(ctx context.Context, b store.Bucket, key string) error
+}
+
 // Watcher is told that more or less is blocked than before.
 type Watcher interface{ BlocksChanged() }
 
 // Blocks are those of one peer. Its methods may be called concurrently.
 type Blocks struct {
-	store   *store.Store
+	store   Records
 	refused *refusals.Counts
 	self    feedring.PeerID
 	wake    chan struct{} // holds one
-	list    atomic.Pointer[blocks.List]
+	policy  atomic.Pointer[blocks.Policy]
 	changes atomic.Uint64
 
 	changing sync.Mutex // guards what follows
 	all      []blocks.Block
-	within   []feedring.PeerID // peers that fall under prefixes and domains, in order
+	lists    []*list         // of others
+	allowed  []blocks.Target // of their lines, those that do not hold here
+	others   []blocks.Block  // of all lists, those that may hold
+	trust    blocks.Trust
+	within   []feedring.PeerID // peers that fall under own prefixes and domains, in order
+	withinOf []feedring.PeerID // … under those of others
 	views    Views
 	watchers []Watcher
+	reader   listReader
 }
 
 // saved is a block in the store.
@@ -60,17 +73,11 @@ type saved struct {
 }
 
 // Open reads what was blocked before.
-func Open(s *store.Store, refused *refusals.Counts) (*Blocks, error) {
-	b := &Blocks{store: s, refused: refused, wake: make(chan struct{}, 1)}
-	value, err := s.Value(store.BucketPeer, record)
-	if errors.Is(err, store.ErrNotFound) {
-		return b, nil
-	}
+func Open(s Records, refused *refusals.Counts) (*Blocks, error) {
+	b := &Blocks{store: s, refused: refused, wake: make(chan struct{}, 1), reader: listReader{wake: make(chan struct{}, 1)}}
+	b.policy.Store(&blocks.Policy{})
 	var kept []saved
-	if err == nil {
-		err = json.Unmarshal(value, &kept)
-	}
-	if err != nil {
+	if err := load(s, record, &kept); err != nil {
 		return nil, fmt.Errorf("blocks: %w", err)
 	}
 	for _, one := range kept {
@@ -80,8 +87,28 @@ func Open(s *store.Store, refused *refusals.Counts) (*Blocks, error) {
 		}
 		b.all = append(b.all, blocks.Block{Target: target, Since: one.Since, Until: one.Until, Reason: one.Reason})
 	}
-	b.list.Store(blocks.NewList(b.all, nil, time.Now()))
+	if err := b.openLists(); err != nil {
+		return nil, err
+	}
+	b.policy.Store(b.make(time.Now(), nil, nil))
 	return b, nil
+}
+
+// load reads a record, which may be missing.
+func load(s Records, key string, into any) error {
+	value, err := s.Value(store.BucketPeer, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(value, into)
+}
+
+// make is the policy of the blocks that hold at a time, and of peers that fall under them.
+func (b *Blocks) make(now time.Time, within, withinOf []feedring.PeerID) *blocks.Policy {
+	return &blocks.Policy{Own: blocks.NewList(b.all, within, now), Others: blocks.NewList(b.others, withinOf, now), Trust: b.trust}
 }
 
 // Begin says whose blocks they are, and who is told of changes.
@@ -89,6 +116,16 @@ func (b *Blocks) Begin(self feedring.PeerID, views Views, watchers ...Watcher) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	b.self, b.views, b.watchers = self, views, watchers
+	b.sortOthers()
+	b.policy.Store(b.make(time.Now(), nil, nil))
+}
+
+// TrustChanged takes whom the owner trusts by hand: lists of others bar nobody of them.
+func (b *Blocks) TrustChanged(peers []feedring.PeerID, sites []string) {
+	b.changing.Lock()
+	defer b.changing.Unlock()
+	b.trust = blocks.NewTrust(peers, sites)
+	b.apply()
 }
 
 // Run ends blocks that had a time, and finds peers that come to fall under prefixes and
@@ -111,50 +148,68 @@ func (b *Blocks) Run(ctx context.Context) {
 }
 
 func (b *Blocks) pause() time.Duration {
-	l := b.list.Load()
+	p := b.policy.Load()
 	wait := 24 * time.Hour
-	if next := l.Next(); !next.IsZero() {
+	if next := p.Next(); !next.IsZero() {
 		wait = max(0, min(wait, time.Until(next)))
 	}
-	if l.Places() {
+	if p.Places() {
 		wait = min(wait, placeEvery)
 	}
 	return wait
 }
 
-// renew makes the list anew. It is called with changing held.
+// renew makes the policy anew where it became another one. It is called with changing held.
 func (b *Blocks) renew() {
 	now := time.Now()
 	b.all = slices.DeleteFunc(b.all, func(one blocks.Block) bool { return one.Ended(now) })
-	var within []feedring.PeerID
-	plain := blocks.NewList(b.all, nil, now)
-	if b.views != nil && plain.Places() {
-		within = placed(b.views.View(), plain, b.self)
+	was, plain := b.policy.Load(), b.make(now, nil, nil)
+	within, withinOf := b.place(plain)
+	same := slices.Equal(within, b.within) && slices.Equal(withinOf, b.withinOf) &&
+		(was.Own != nil) == (plain.Own != nil) && (was.Others != nil) == (plain.Others != nil) && was.Next().Equal(plain.Next())
+	if !same {
+		b.set(now, within, withinOf)
 	}
-	was := b.list.Load()
-	same := slices.Equal(within, b.within) && (was != nil) == (plain != nil) && was.Next().Equal(plain.Next())
-	b.within = within
-	if same {
-		return
-	}
-	b.set(blocks.NewList(b.all, within, now))
 }
 
-// set takes a list over and tells the watchers. It is called with changing held.
-func (b *Blocks) set(l *blocks.List) {
-	b.list.Store(l)
+// place finds the peers that fall under prefixes and domains.
+func (b *Blocks) place(plain *blocks.Policy) (within, withinOf []feedring.PeerID) {
+	if b.views == nil || !plain.Places() {
+		return nil, nil
+	}
+	view := b.views.View()
+	return placed(view, plain.Own, b.self), placed(view, plain.Others, b.self)
+}
+
+// apply has what was changed hold at once. It is called with changing held.
+func (b *Blocks) apply() {
+	b.sortOthers()
+	now := time.Now()
+	within, withinOf := b.place(b.make(now, nil, nil))
+	b.set(now, within, withinOf)
+	select {
+	case b.wake <- struct{}{}: // the next end may be sooner
+	default:
+	}
+}
+
+// set makes the policy anew, and tells the watchers. It is called with changing held.
+func (b *Blocks) set(now time.Time, within, withinOf []feedring.PeerID) {
+	b.within, b.withinOf = within, withinOf
+	b.policy.Store(b.make(now, within, withinOf))
 	b.changes.Add(1)
 	for _, w := range b.watchers {
 		w.BlocksChanged()
 	}
 }
 
-// All lists the blocks, those that were set first before others.
+// All lists this peer's own blocks, those that were set first before others, and then those of
+// the lists of others that hold, each with its origin.
 func (b *Blocks) All() []blocks.Block {
 	b.changing.Lock()
 	defer b.changing.Unlock()
 	now := time.Now()
-	return slices.DeleteFunc(slices.Clone(b.all), func(one blocks.Block) bool { return one.Ended(now) })
+	return slices.DeleteFunc(slices.Concat(b.all, b.others), func(one blocks.Block) bool { return one.Ended(now) })
 }
 
 // ErrFull is for one block more than MaxBlocks.
@@ -170,18 +225,27 @@ func (b *Blocks) Add(ctx context.Context, one blocks.Block) (known bool, err err
 	if len(next) >= MaxBlocks {
 		return known, ErrFull
 	}
+	if err := b.allow(ctx, one.Target, false); err != nil {
+		return known, err
+	}
 	return known, b.change(ctx, append(next, one))
 }
 
-// Remove takes a block back, and reports whether there was one.
-func (b *Blocks) Remove(ctx context.Context, target blocks.Target) (bool, error) {
+// Remove takes a block back, and reports whether there was one. A line of a list of others is
+// allowed here from then on, until it is blocked by hand.
+func (b *Blocks) Remove(ctx context.Context, target blocks.Target) (gone, allowed bool, err error) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
-	next := slices.DeleteFunc(slices.Clone(b.all), func(o blocks.Block) bool { return o.Target == target })
-	if len(next) == len(b.all) {
-		return false, nil
+	if allowed = b.listed(target); allowed {
+		if err := b.allow(ctx, target, true); err != nil {
+			return false, false, err
+		}
 	}
-	return true, b.change(ctx, next)
+	next := slices.DeleteFunc(slices.Clone(b.all), func(o blocks.Block) bool { return o.Target == target })
+	if len(next) == len(b.all) && !allowed {
+		return false, false, nil
+	}
+	return true, allowed, b.change(ctx, next)
 }
 
 // change writes blocks down, then they hold. It is called with changing held.
@@ -190,24 +254,11 @@ func (b *Blocks) change(ctx context.Context, next []blocks.Block) error {
 	for i, one := range next {
 		kept[i] = saved{one.Target.String(), one.Since, one.Until, one.Reason}
 	}
-	value, err := json.Marshal(kept)
-	if err == nil {
-		err = b.store.Put(ctx, store.BucketPeer, record, value)
-	}
-	if err != nil {
+	if err := b.put(ctx, record, kept); err != nil {
 		return err
 	}
-	now := time.Now()
-	b.all, b.within = next, nil
-	plain := blocks.NewList(next, nil, now)
-	if b.views != nil && plain.Places() {
-		b.within = placed(b.views.View(), plain, b.self)
-	}
-	b.set(blocks.NewList(next, b.within, now))
-	select {
-	case b.wake <- struct{}{}: // the next end may be sooner
-	default:
-	}
+	b.all = next
+	b.apply()
 	return nil
 }
 
@@ -215,22 +266,22 @@ func (b *Blocks) change(ctx context.Context, next []blocks.Block) error {
 func (b *Blocks) Changes() uint64 { return b.changes.Load() }
 
 // Any reports whether anything is blocked.
-func (b *Blocks) Any() bool { return b.list.Load() != nil }
+func (b *Blocks) Any() bool { return b.policy.Load().Any() }
 
 // Peer reports whether a peer is blocked.
-func (b *Blocks) Peer(id feedring.PeerID) bool { return b.list.Load().Peer(id) }
+func (b *Blocks) Peer(id feedring.PeerID) bool { return b.policy.Load().Peer(id) }
 
 // Feed reports whether a feed is blocked. This peer's own are not.
 func (b *Blocks) Feed(ref feedring.FeedRef) bool {
-	return ref.Publisher != b.self && b.list.Load().Feed(ref)
+	return ref.Publisher != b.self && b.policy.Load().Feed(ref)
 }
 
 // Provider reports whether a provider calls itself by a blocked domain.
-func (b *Blocks) Provider(name feedring.Provider) bool { return b.list.Load().Provider(name) }
+func (b *Blocks) Provider(name feedring.Provider) bool { return b.policy.Load().Provider(name) }
 
 // Entry reports whether an entry is blocked. This peer's own are not.
 func (b *Blocks) Entry(e *feedring.Entry) bool {
-	return e.Publisher != b.self && b.list.Load().Entry(e)
+	return e.Publisher != b.self && b.policy.Load().Entry(e)
 }
 
 // Item is Entry of a stored one. It is stored under the name that it is shown under,
@@ -239,7 +290,7 @@ func (b *Blocks) Item(it *store.Item) bool {
 	if it.Ref.Publisher == b.self {
 		return false
 	}
-	return b.Feed(it.Ref) || b.Provider(it.Provider) || b.list.Load().Places() && b.Provider(wire.ProviderOf(it.Payload))
+	return b.Feed(it.Ref) || b.Provider(it.Provider) || b.policy.Load().Places() && b.Provider(wire.ProviderOf(it.Payload))
 }
 
 // RefusePeer is Peer for who connects: it counts.
@@ -247,14 +298,24 @@ func (b *Blocks) RefusePeer(id feedring.PeerID) bool {
 	return b.counted(b.Peer(id), refusals.Key)
 }
 
+// RefuseCaller reports whether who connects from an address is blocked whatever its key, and counts.
+func (b *Blocks) RefuseCaller(a netip.Addr) bool {
+	return b.counted(b.policy.Load().Caller(a), refusals.Prefix)
+}
+
+// RefusePeerAt reports whether a peer is blocked for its address, and counts.
+func (b *Blocks) RefusePeerAt(id feedring.PeerID, a netip.Addr) bool {
+	return b.counted(b.policy.Load().PeerAt(id, a), refusals.Prefix)
+}
+
 // RefuseAddr reports whether an address is blocked, and counts.
 func (b *Blocks) RefuseAddr(a netip.Addr) bool {
-	return b.counted(b.list.Load().Addr(a), refusals.Prefix)
+	return b.counted(b.policy.Load().Addr(a), refusals.Prefix)
 }
 
 // RefuseHost reports whether a host, with or without a port, is blocked, and counts.
 func (b *Blocks) RefuseHost(address string) bool {
-	return b.counted(b.list.Load().Host(address), refusals.Domain)
+	return b.counted(b.policy.Load().Host(address), refusals.Domain)
 }
 
 func (b *Blocks) counted(blocked bool, why refusals.Reason) bool {

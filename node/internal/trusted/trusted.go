@@ -32,6 +32,11 @@ type Sites interface {
 	Names(site string, ref feedring.FeedRef) bool
 }
 
+// Lists of others block nobody who is trusted.
+type Lists interface {
+	TrustChanged(peers []feedring.PeerID, sites []string)
+}
+
 // Keeper knows whom one peer trusts. Its methods may be called concurrently.
 type Keeper struct {
 	peers []feedring.PeerID
@@ -46,20 +51,23 @@ func New(peers []feedring.PeerID, sites []string) *Keeper {
 	return k
 }
 
-// Tell tells the machine, before it joins anybody.
-func (k *Keeper) Tell(loop Loop) {
-	if all := k.all(); len(all) > 0 {
-		loop.Post(peer.Trust{Peers: all})
+// Tell tells the machine before it joins anybody, and the lists before they are asked.
+func (k *Keeper) Tell(loop Loop, lists Lists) {
+	if len(k.peers)+len(k.sites) == 0 {
+		return
 	}
+	all := k.all()
+	loop.Post(peer.Trust{Peers: all})
+	lists.TrustChanged(all, k.sites)
 }
 
 // Run finds the peers for which the sites vouch, until ctx ends.
-func (k *Keeper) Run(ctx context.Context, loop Loop, sites Sites) {
+func (k *Keeper) Run(ctx context.Context, loop Loop, lists Lists, sites Sites) {
 	if len(k.sites) == 0 {
 		return
 	}
 	for {
-		k.find(loop, sites)
+		k.find(loop, lists, sites)
 		select {
 		case <-ctx.Done():
 			return
@@ -68,7 +76,7 @@ func (k *Keeper) Run(ctx context.Context, loop Loop, sites Sites) {
 	}
 }
 
-func (k *Keeper) find(loop Loop, sites Sites) {
+func (k *Keeper) find(loop Loop, lists Lists, sites Sites) {
 	view := loop.View()
 	if view == nil {
 		return
@@ -90,7 +98,7 @@ func (k *Keeper) find(loop Loop, sites Sites) {
 		slices.Sort(found[p])
 	}
 	if was := k.found.Swap(&found); !maps.EqualFunc(found, *was, slices.Equal) {
-		loop.Post(peer.Trust{Peers: k.all()})
+		k.Tell(loop, lists)
 	}
 }
 

@@ -10,9 +10,12 @@ import (
 )
 
 type loop struct {
-	view *peer.View
-	told [][]feedring.PeerID
+	view   *peer.View
+	told   [][]feedring.PeerID
+	spared []feedring.PeerID // by lists of others
 }
+
+func (l *loop) TrustChanged(peers []feedring.PeerID, _ []string) { l.spared = peers }
 
 func (l *loop) View() *peer.View { return l.view }
 
@@ -37,13 +40,13 @@ func TestPublishersThatATrustedSiteNames(t *testing.T) {
 	}
 	l, saw := &loop{}, sites{"site.example": "own", "other.example": "stranger"}
 	k := New([]feedring.PeerID{"friend", "friend"}, []string{"site.example"})
-	k.Tell(l)
-	k.find(l, saw) // there is no view yet
+	k.Tell(l, l)
+	k.find(l, l, saw) // there is no view yet
 	l.view = members(map[feedring.PeerID]string{
 		"own": "https://news.site.example/feed", "mirror": "https://site.example/feed", "stranger": "https://other.example/feed",
 	})
-	k.find(l, saw)
-	k.find(l, saw)
+	k.find(l, l, saw)
+	k.find(l, l, saw)
 	want := [][]feedring.PeerID{{"friend"}, {"friend", "own"}}
 	if !slices.EqualFunc(l.told, want, slices.Equal) {
 		t.Errorf("the machine was told %q, want %q", l.told, want)
@@ -51,8 +54,11 @@ func TestPublishersThatATrustedSiteNames(t *testing.T) {
 	if all := k.Status(); len(all) != 2 || all[1].Trust != "site.example" || !slices.Equal(all[1].Peers, []feedring.PeerID{"own"}) {
 		t.Errorf("status %+v", all)
 	}
+	if !slices.Equal(l.spared, want[1]) {
+		t.Errorf("lists of others spare %q", l.spared)
+	}
 	delete(saw, "site.example")
-	if k.find(l, saw); len(l.told) != 3 || !slices.Equal(l.told[2], want[0]) {
+	if k.find(l, l, saw); len(l.told) != 3 || !slices.Equal(l.told[2], want[0]) {
 		t.Errorf("after the site took its word back: %q", l.told)
 	}
 }

@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -35,6 +33,7 @@ func (a *commands) blockCommand() *cobra.Command {
 		Example: `  feedring block spam.example --reason advertisements
   feedring block 12D3KooW… --for 30d
   feedring block 192.0.2.0/24
+  feedring block follow https://example.org/blocks.json
   feedring block list
   feedring unblock spam.example`,
 		Args: oneBlock,
@@ -60,17 +59,7 @@ func (a *commands) blockCommand() *cobra.Command {
 	f.Register(cmd.PersistentFlags())
 	cmd.Flags().StringVar(&period, "for", "", "how long, such as 30d (for good unless given)")
 	cmd.Flags().StringVar(&reason, "reason", "", "why: kept in the list for yourself")
-	cmd.AddCommand(&cobra.Command{
-		Use:     "list",
-		Short:   "List what a running peer blocks",
-		Example: "  feedring block list\n  feedring block list --json > blocks.json",
-		Args:    command.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				return a.listBlocks(ctx, peer, f.JSON)
-			}))
-		},
-	})
+	cmd.AddCommand(a.blockListCommand(&f), a.blockExportCommand(&f), a.blockFollowCommand(&f), a.blockUnfollowCommand(&f))
 	return cmd
 }
 
@@ -85,29 +74,9 @@ func oneBlock(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *commands) listBlocks(ctx context.Context, peer *api.Client, asJSON bool) error {
-	all, err := peer.Blocks(ctx)
-	if err != nil {
-		return err
-	}
-	g := show.Table{Head: []string{"BLOCKED", "SINCE", "UNTIL", "REASON"}}
-	for _, raw := range all {
-		if asJSON {
-			if err := show.Raw(a.Stdout, raw); err != nil {
-				return err
-			}
-			continue
-		}
-		var b api.Block
-		if err := json.Unmarshal(raw, &b); err != nil {
-			return fmt.Errorf("the peer's answer cannot be read: %w", err)
-		}
-		g.Add(show.Printable(b.Block), show.Moment(b.Since), show.Moment(b.Until), cmp.Or(show.Printable(show.OneLine(b.Reason)), "-"))
-	}
-	if asJSON {
-		return nil
-	}
-	return g.Print(a.Stdout)
+type unblocked struct {
+	Unblocked string `json:"unblocked"`
+	Allowed   bool   `json:"allowed,omitempty"`
 }
 
 func (a *commands) unblockCommand() *cobra.Command {
@@ -116,15 +85,21 @@ func (a *commands) unblockCommand() *cobra.Command {
 		Use:   "unblock KEY|PREFIX|DOMAIN",
 		Short: "Take a block back",
 		Long: "unblock takes back what \"feedring block\" did, at once. What was hidden is shown again; what came meanwhile is\n" +
-			"fetched while others still hold it.",
+			"fetched while others still hold it. What a list blocks that \"feedring block follow\" named is allowed here from\n" +
+			"then on, whatever the list says, until you block it yourself.",
 		Example: "  feedring block list\n  feedring unblock spam.example",
 		Args:    oneBlock,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				if err := peer.Unblock(ctx, args[0]); err != nil {
+				allowed, err := peer.Unblock(ctx, args[0])
+				if err != nil {
 					return err
 				}
-				return a.Confirm(f.JSON, map[string]string{"unblocked": args[0]}, "unblocked "+show.Printable(args[0]))
+				line := "unblocked " + show.Printable(args[0])
+				if allowed {
+					line += ": it is allowed here, whatever the lists say that you follow, until you block it"
+				}
+				return a.Confirm(f.JSON, unblocked{args[0], allowed}, line)
 			}))
 		},
 	}

@@ -1,0 +1,127 @@
+package blocks
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/feedring/feedring/internal/hostkind"
+)
+
+// Bounds of a list that is published for others.
+const (
+	MaxLines = 10_000
+	MaxBytes = 1 << 20
+
+	maxTarget = 300
+	maxReason = 500
+)
+
+// Why a text is no list.
+var (
+	ErrLong   = errors.New("the list has more than 10,000 lines")
+	ErrNoList = errors.New("it is no block list: a JSON list of {\"block\": …}, as \"feedring block export\" prints it")
+)
+
+// Line is one block of a list that is published for others.
+type Line struct {
+	Block  string    `json:"block"`
+	Until  time.Time `json:"until,omitzero"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// Lines are blocks as they are published.
+func Lines(all []Block) []Line {
+	lines := make([]Line, len(all))
+	for i, b := range all {
+		lines[i] = Line{b.Target.String(), b.Until, b.Reason}
+	}
+	return lines
+}
+
+// ParseLines reads what somebody else published, and counts the lines that it leaves out: those
+// that name nothing that can be blocked, or what is of this machine or a private network, and
+// those that are there twice. One that is no such list is an error, and then nothing of it counts.
+func ParseLines(text []byte) (all []Block, skipped int, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if open, err := d.Token(); err != nil || open != json.Delim('[') {
+		return nil, 0, ErrNoList
+	}
+	known := make(map[Target]bool)
+	for n := 0; d.More(); n++ {
+		if n == MaxLines {
+			return nil, 0, ErrLong
+		}
+		var line *Line
+		if err := d.Decode(&line); err != nil || line == nil {
+			return nil, 0, fmt.Errorf("line %d: %w", n+1, ErrNoList)
+		}
+		target, ok := targetOf(line.Block)
+		if !ok || known[target] {
+			skipped++
+			continue
+		}
+		known[target] = true
+		all = append(all, Block{Target: target, Until: line.Until.UTC(), Reason: plainText(line.Reason)})
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, 0, ErrNoList
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, 0, ErrNoList
+	}
+	return all, skipped, nil
+}
+
+// targetOf is what a line of somebody else may block here.
+func targetOf(text string) (Target, bool) {
+	if len(text) > maxTarget {
+		return Target{}, false
+	}
+	t, err := Parse(text)
+	if err != nil {
+		return Target{}, false
+	}
+	switch t.kind {
+	case Prefix:
+		return t, !holdsPrivate(t.prefix)
+	case Domain:
+		return t, hostkind.Of(t.name) == hostkind.Public
+	}
+	return t, true
+}
+
+// notPublic are the networks of which the owner of this peer alone decides.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("172.16.0.0/12"),
+	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("::/16"), netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"),
+}
+
+func holdsPrivate(p netip.Prefix) bool {
+	for _, private := range notPublic {
+		if private.Overlaps(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainText is a reason on one line, without what a terminal would obey.
+func plainText(s string) string {
+	if len(s) > maxReason {
+		s = s[:maxReason]
+	}
+	return strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
