@@ -70,7 +70,7 @@ faults-long:
 # what was not synced: ENTRIES of each (a million, if not said), where "make test" has
 # a few thousand.
 durable:
-	FEEDRING_DURABLE=$(or $(ENTRIES),1000000) $(GO) test ./internal/store ./internal/store/values -run '^(TestCrash|TestPowerFails|TestPowerLoss)$$' -v -count=1 -timeout 1h
+	FEEDRING_DURABLE=$(or $(ENTRIES),1000000) $(GO) test ./internal/store ./internal/store/values -run '^(TestCrash|TestKilled.*|TestPowerFails|TestPowerLoss)$$' -v -count=1 -timeout 1h
 
 # Honest readers beside hostile keys, in phases, for LENGTH (ten minutes if not said). The
 # last line is one object with the figures.

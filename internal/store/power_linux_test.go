@@ -65,11 +65,11 @@ func (p power) make(t *testing.T) string {
 }
 
 // TestPowerLoss takes the power from a whole store, badger's files included, while it
-// appends, while it forgets, erases, collects and compacts, and while it brings a
-// former version up to date.
+// appends, while it forgets, erases and collects, in the middle of badger's compactions,
+// and while it brings a former version up to date.
 func TestPowerLoss(t *testing.T) {
 	if dir := os.Getenv(poweredDir); dir != "" {
-		for name, test := range map[string]func(*testing.T, string, crash){"appends": testAppends, "changes": testChanges, "upgrade": testUpgrade} {
+		for name, test := range map[string]func(*testing.T, string, crash){"appends": testAppends, "changes": testChanges, "compacts": testCompacts, "upgrade": testUpgrade} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				p := power{filepath.Join(dir, name+".img"), filepath.Join(dir, name)}
