@@ -11,10 +11,14 @@ import (
 
 const (
 	burstPeers = 5
-	burstEnds  = 3 * time.Minute
 	// documentMost is how many entries of one document feedring takes.
 	documentMost = 5000
 )
+
+// burstEnds is how long a burst may take: far longer than it does on a busy machine.
+func burstEnds(entries int) time.Duration {
+	return 3*time.Minute + time.Duration(entries)*5*time.Millisecond
+}
 
 // bursts have one publisher publish very many entries at once.
 func (b *bench) bursts() {
@@ -30,7 +34,7 @@ func (b *bench) burst(side, what string, entries, copies int, publish func(), co
 	all := use(b.everything(), func() {
 		members = use(b.pids(), func() {
 			publish()
-			b.until(burstEnds, "all entries everywhere", complete)
+			b.until(burstEnds(entries), "all entries everywhere", complete)
 		})
 	})
 	b.table.add(side, what, "entries a second", float64(entries)/members.took.Seconds())
@@ -71,7 +75,7 @@ func (b *bench) burstNATS(what string, n int) {
 	}
 	b.burst(jetStream, what, n, replicas, func() {
 		for _, m := range messages {
-			must(js.PublishAsync(subject, m, jetstream.WithStallWait(burstEnds)))
+			must(js.PublishAsync(subject, m, jetstream.WithStallWait(burstEnds(n))))
 		}
 	}, func() bool { return read.Load() >= int64(n*burstPeers) && b.natsHold(stream, n) })
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -52,9 +53,12 @@ func main() {
 	}
 }
 
+// rowNames are what -rows may name, if all are, in this order.
+var rowNames = []string{"burst", "delivery", "rest", "front"}
+
 func flags() (o options) {
 	flag.StringVar(&o.feedring, "feedring", "bin/feedring", "the built `program`")
-	flag.StringVar(&o.rows, "rows", "burst,delivery,rest,front", "what is compared")
+	flag.StringVar(&o.rows, "rows", strings.Join(rowNames, ","), "what is compared")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each side is measured, in turn")
 	flag.IntVar(&o.small, "small", 1000, "entries of the small burst")
 	flag.IntVar(&o.large, "large", 20000, "entries of the large burst")
@@ -69,6 +73,11 @@ func flags() (o options) {
 	flag.Parse()
 	if min(o.rounds, o.small, o.large, o.readers, o.entries, o.peers-1) < 1 || min(o.pace, o.rest, o.front) <= 0 {
 		check(errors.New("sizes must be positive, and -peers at least 2: see -help"))
+	}
+	for row := range strings.SplitSeq(o.rows, ",") {
+		if !slices.Contains(rowNames, row) {
+			check(fmt.Errorf("-rows: %q is none of %s", row, strings.Join(rowNames, ", ")))
+		}
 	}
 	return o
 }
@@ -94,9 +103,6 @@ func run(o options) {
 	}()
 	rows := map[string]func(){"burst": b.bursts, "delivery": b.delivery, "rest": b.atRest, "front": b.fronts}
 	for row := range strings.SplitSeq(o.rows, ",") {
-		if rows[row] == nil {
-			check(fmt.Errorf("-rows: %q is none of burst, delivery, rest, front", row))
-		}
 		rows[row]()
 	}
 }
