@@ -36,8 +36,9 @@ type cluster struct {
 	placed        []Placed
 	polled        func(feedring.PeerID)
 	sent          func(Send)
-	answers       bool                            // what is published travels in its notify
-	noise         func(from feedring.PeerID) bool // answers polls with what is no answer
+	brought       func(to feedring.PeerID, of feedring.FeedRef, e testEntry) // by an answer to a poll
+	answers       bool                                                       // what is published travels in its notify
+	noise         func(from feedring.PeerID) bool                            // answers polls with what is no answer
 	streams       uint64
 	duplicates    []feedring.PeerID                   // that reported another process with their key
 	way           func(feedring.PeerID) time.Duration // to every origin
@@ -376,6 +377,9 @@ func (c *cluster) fetch(n *testNode, o Fetch) {
 			for _, e := range from.store[o.Feed] {
 				if !o.Proof && e.pos.Compare(o.After) > 0 && (!o.After.IsZero() || !e.seen.Before(o.Fresh)) && len(batch) < 50 {
 					batch = append(batch, e)
+					if c.brought != nil {
+						c.brought(n.id, o.Feed, e)
+					}
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -50,22 +51,85 @@ func (c *cluster) lacking(ids []feedring.PeerID, ref feedring.FeedRef, entries i
 
 // FeedEx announces seven times for each bundle that is received; here it is at
 // most three times for two, all peers together. In a group of this size no entry travels in
-// a notify: it is sent where it is polled, on average no more than once to a peer.
+// a notify: it is sent where it is polled, on average no more than once to a peer, and at most twice.
 func TestAnnouncementsInLargeGroup(t *testing.T) {
 	c := newCluster(17)
 	ids := c.group(161)
 	c.run(3 * time.Second)
+	count := c.sends()
 	notifies, polls, longest := c.announced(t, ids, ids[:40], time.Second)
 	received := 40 * (len(ids) - 1)
 	t.Logf("%.2f notifies for each of %d entries received; the last after %s", float64(notifies)/float64(received), received, longest)
 	if float64(notifies) > 1.5*float64(received) {
 		t.Errorf("%d notifies for %d entries", notifies, received)
 	}
-	if polls > received {
-		t.Errorf("%d polls for %d entries", polls, received)
+	if most, _, all := count(); polls > received || most > 2 || all < received {
+		t.Errorf("%d polls for %d entries, and one was sent %d times to one peer", polls, received, most)
 	}
 	if longest > 60*time.Millisecond {
 		t.Errorf("the last peer waited %s", longest)
+	}
+}
+
+// sends counts how often each entry is sent to each peer, in notifies and in answers to
+// polls. The function that it returns gives the most for one entry and peer, how many were
+// sent one more than once, and ends the count.
+func (c *cluster) sends() func() (most, twice, all int) {
+	type sent struct {
+		to  feedring.PeerID
+		ref feedring.FeedRef
+		pos feedring.Position
+	}
+	counts := make(map[sent]int)
+	c.brought = func(to feedring.PeerID, of feedring.FeedRef, e testEntry) { counts[sent{to, of, e.pos}]++ }
+	c.sent = func(s Send) {
+		if n, ok := s.Message.(Notify); ok && len(n.Answer) > 0 {
+			counts[sent{s.To, n.Head.Feed, n.Head.Position}]++
+		}
+	}
+	return func() (most, twice, all int) {
+		c.brought, c.sent = nil, nil
+		for _, n := range counts {
+			if most = max(most, n); n > 1 {
+				twice++
+			}
+			all += n
+		}
+		return most, twice, all
+	}
+}
+
+// No entry is sent to any peer more than twice by all peers together, in notifies and in
+// answers to polls: also where several publish at once, and where half of all notifies are
+// lost, with what they carry.
+func TestEntryIsSentTwiceAtMost(t *testing.T) {
+	for _, size := range []int{9, 64, 100} {
+		for _, lossy := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d,lossy=%t", size, lossy), func(t *testing.T) {
+				c := newCluster(uint64(size))
+				c.answers = true
+				ids := c.group(size)
+				c.run(3 * time.Second)
+				if lossy {
+					c.loss = func(_, _ feedring.PeerID, m Message) bool {
+						_, ok := m.(Notify)
+						return ok && c.rng.IntN(2) == 0
+					}
+				}
+				count := c.sends()
+				c.announced(t, ids, ids[:5], 2*time.Second)
+				for _, id := range ids[:8] {
+					c.publish(id, c.nodes[id].feeds[0].URL)
+				}
+				c.run(2 * time.Second)
+				most, twice, all := count()
+				received := (5 + 8) * (size - 1)
+				t.Logf("%d sent for %d entries received; %d of them more than once, %d times at most", all, received, twice, most)
+				if most > 2 || all < received {
+					t.Errorf("an entry was sent %d times to one peer", most)
+				}
+			})
+		}
 	}
 }
 
