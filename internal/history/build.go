@@ -19,7 +19,7 @@ type building struct {
 
 	lists *lists
 	keys  []store.RowKey
-	logs  map[epoch]bool
+	logs  logs // of keys
 
 	changes []store.Change // not written yet
 	bytes   int
@@ -37,18 +37,18 @@ type limits struct {
 var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, logs: maxLogs, weight: 16 << 20, look: 100 * time.Millisecond, erase: 6 * time.Hour}
 
 func (h *History) building(id uint64) *building {
-	return &building{store: h.store, limits: h.limits, id: id, lists: newLists(), logs: make(map[epoch]bool)}
+	return &building{store: h.store, limits: h.limits, id: id, lists: newLists(), logs: newLogs()}
 }
 
 // full reports that the segment must be written before another row is added.
 func (b *building) full() bool {
-	return len(b.keys) >= b.limits.docs || b.lists.weight >= b.limits.weight || len(b.logs) >= b.limits.logs
+	return len(b.keys) >= b.limits.docs || b.lists.weight >= b.limits.weight || len(b.logs.all) >= b.limits.logs
 }
 
 func (b *building) add(k store.RowKey, row *store.Row) {
 	b.keys = append(b.keys, k)
 	b.lists.add(k, row)
-	b.logs[epoch{k.Ref, k.Epoch}] = true
+	b.logs.number(k)
 }
 
 // readAtOnce is how many rows are read while writers may wait.
@@ -117,7 +117,7 @@ func (b *building) write(ctx context.Context) error {
 		return nil
 	}
 	err := b.writeSegment(ctx, b.keys, b.lists.weight, b.lists.postings())
-	b.lists, b.keys, b.logs = newLists(), b.keys[:0], make(map[epoch]bool)
+	b.lists, b.keys, b.logs = newLists(), b.keys[:0], newLogs()
 	return err
 }
 
@@ -140,20 +140,14 @@ func (b *building) writeSegment(ctx context.Context, keys []store.RowKey, weight
 }
 
 func (b *building) writeRows(ctx context.Context, s *segment, all []store.RowKey) error {
-	logs, n := make(map[epoch]int), 0
+	logs, n := newLogs(), 0
 	for keys := range slices.Chunk(all, rowsInBlock) {
 		s.starts = append(s.starts, keys[0])
 		body, before := make([]byte, 0, 10*len(keys)), keys[0].Second
 		for _, k := range keys {
-			log, known := logs[epoch{k.Ref, k.Epoch}]
-			if !known {
-				log = len(s.logs)
-				logs[epoch{k.Ref, k.Epoch}] = log
-				s.logs = append(s.logs, epoch{k.Ref, k.Epoch})
-			}
 			body = binary.AppendUvarint(body, k.Second-before)
 			body = binary.AppendUvarint(body, uint64(^k.Nano))
-			body = binary.AppendUvarint(body, uint64(log))
+			body = binary.AppendUvarint(body, uint64(logs.number(k)))
 			body = binary.AppendUvarint(body, ^k.Sequence)
 			before = k.Second
 		}
@@ -162,6 +156,7 @@ func (b *building) writeRows(ctx context.Context, s *segment, all []store.RowKey
 		}
 		n++
 	}
+	s.logs = logs.all
 	return nil
 }
 

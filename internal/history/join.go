@@ -70,11 +70,11 @@ func (b *building) order(ctx context.Context, all []document, sizes ...int) (key
 
 // fits reports whether keys fit into one segment with lists of a weight.
 func (b *building) fits(keys []store.RowKey, weight int) bool {
-	logs := make(map[epoch]bool)
+	logs := newLogs()
 	for _, k := range keys {
-		logs[epoch{k.Ref, k.Epoch}] = true
+		logs.number(k)
 	}
-	return len(keys) <= b.limits.docs && len(logs) <= b.limits.logs && weight <= b.limits.weight
+	return len(keys) <= b.limits.docs && len(logs.all) <= b.limits.logs && weight <= b.limits.weight
 }
 
 // addTail writes a segment of the tail, or several where it does not fit into one.

@@ -38,6 +38,25 @@ type epoch struct {
 	epoch uint64 // as in a RowKey
 }
 
+// logs numbers the logs of rows, in the order in which they come.
+type logs struct {
+	of  map[epoch]int
+	all []epoch
+}
+
+func newLogs() logs { return logs{of: make(map[epoch]int)} }
+
+// number returns the number of a row's log.
+func (l *logs) number(k store.RowKey) int {
+	log := epoch{k.Ref, k.Epoch}
+	n, known := l.of[log]
+	if !known {
+		n = len(l.all)
+		l.of[log], l.all = n, append(l.all, log)
+	}
+	return n
+}
+
 // view is a segment in one state of the store.
 type view struct {
 	*segment
