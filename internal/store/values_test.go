@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,10 +78,24 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
+// holdWriter has the store's writer do nothing until resume is called.
+func holdWriter(s *Store) (resume func()) {
+	held, end := make(chan struct{}), make(chan struct{})
+	go s.submit(ctx, &request{frees: true, apply: func(*batch) error {
+		close(held)
+		<-end
+		return nil
+	}})
+	<-held
+	return sync.OnceFunc(func() { close(end) })
+}
+
 // downgrade makes of a store one of version 3, which has all values in its tables,
 // and closes it.
 func downgrade(t *testing.T, s *Store) {
 	t.Helper()
+	resume := holdWriter(s) // at rest it would open the database anew meanwhile
+	defer resume()
 	b := s.values.Begin(s.db)
 	raw := make(map[string][]byte)
 	check(t, b.Each(nil, nil, func(row values.Row) (bool, error) {
@@ -125,6 +140,7 @@ func downgrade(t *testing.T, s *Store) {
 	check(t, w.Set([]byte{rows.KeySchema}, []byte{0, 0, 0, 3}))
 	check(t, w.Flush())
 	dir := s.dir
+	resume()
 	check(t, s.Close())
 	files, err := filepath.Glob(filepath.Join(dir, "*.seg"))
 	check(t, err)
