@@ -178,7 +178,7 @@ func (a *assembly) cache() int64 {
 	if a.cfg.Cache > 0 {
 		return a.cfg.Cache
 	}
-	room, err := a.store.Room()
+	room, err := a.store.DiskFree()
 	if err != nil || room == math.MaxInt64 {
 		return leastCache
 	}

@@ -83,8 +83,8 @@ func openWith(dir string, o Options, table *values.Table) (*Store, error) {
 	return s, nil
 }
 
-// Room is how many bytes the disk has left, and math.MaxInt64 where the system does not tell.
-func (s *Store) Room() (int64, error) { return s.disk.Meter.Free(s.dir) }
+// DiskFree is how many bytes the disk has left, and math.MaxInt64 where the system does not tell.
+func (s *Store) DiskFree() (int64, error) { return s.disk.Meter.Free(s.dir) }
 
 // Close waits for writes under way and closes the database. What was not
 // written fails with ErrClosed. Closing again does nothing.
