@@ -59,7 +59,11 @@ func (n *Node) openMembers() error {
 	n.members = &members{keeper}
 	n.cfg.Join = append(n.cfg.Join[:len(n.cfg.Join):len(n.cfg.Join)], keeper.Addresses()...)
 	self := keeper.Self()
-	n.log.Info("network with a charter", "network", is, "label", self.Label, "mode", self.Mode, "rights", strings.Join(self.Rights.List(), " "), "until", self.Until)
+	about := []any{"network", is, "label", self.Label, "mode", self.Mode, "rights", strings.Join(self.Rights.List(), " ")}
+	if !self.Until.IsZero() {
+		about = append(about, "until", self.Until)
+	}
+	n.log.Info("network with a charter", about...)
 	if self.Mode == charter.Vouched && !self.Expelled {
 		return nil // whether a site names this peer is to be found out
 	}
