@@ -148,7 +148,7 @@ func (m *Machine) onJoin(in Receive, j Join) {
 	if j.Row.Peer == from && m.joining.deniedBy(from, j.Header.Term) {
 		m.joining = joining{}
 	}
-	if m.lead.serving && m.joining.active && j.Header.Term != m.lead.claim.Term {
+	if t := m.lead.claim.Term; m.lead.serving && m.joining.active && j.Header.Term != t && (!m.lead.acked || j.Header.Term.Compare(t) > 0) {
 		return // about to follow another manager, who will admit it, unless it has accepted this one's claim
 	}
 	if !m.lead.serving {
@@ -190,7 +190,7 @@ func (m *Machine) abandoned() {
 // never heard of: the peer could not follow otherwise.
 func (m *Machine) outbid(t feedring.Term) {
 	known := max(m.want.Highest, m.seen)
-	if t.Number >= maxNumber || t.Number > known+maxJump || m.now.Sub(m.lead.since) < m.beatEvery() || m.saving.purpose != forNothing {
+	if t.Number >= maxNumber || t.Number > known+maxJump || m.now.Sub(m.lead.since) < m.beatEvery() || m.saving.purpose != forNothing || !m.support.MayOutbid(m.now) {
 		return
 	}
 	m.claim(t.Number)
@@ -253,6 +253,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 	if mem := m.members[in.From]; mem != nil {
 		m.admitter.Met(mem.row, in.Prefix)
 	}
+	m.askPeersOf(in.From, a.Rows)
 	if !m.consider(a.Claim, true, in) {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring/group/internal/placement"
 	"github.com/feedring/feedring/group/internal/replication"
 	"github.com/feedring/feedring/group/internal/sitecheck"
+	"github.com/feedring/feedring/group/internal/support"
 	"github.com/feedring/feedring/internal/timerqueue"
 )
 
@@ -35,6 +36,7 @@ type Machine struct {
 	joining   joining
 	failover  // what this peer suspects of others, and of itself
 	duplicate duplicateIdentity
+	support   support.Ledger // of managers, while this one is one
 
 	roster // the catalogue, and who is there
 	ownRow ownRow
@@ -65,6 +67,7 @@ type lead struct {
 	heard       time.Time // the last sign of life
 	since       time.Time
 	suspectedAt time.Time // somebody else's intention came, and no sign of life since
+	askedAt     time.Time // when the manager was asked whether it manages still
 	renewed     bool      // an acknowledged manager claimed anew, and nobody acknowledged that yet
 }
 
@@ -82,6 +85,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		sites:    sites{Checker: sitecheck.New(cfg.Self, cfg.Refresh)},
 		mesh:     mesh.New(cfg.Self, cfg.Meshes),
 		failover: failover{health: health.New(cfg.Refresh)},
+		support:  support.New(cfg.Self, cfg.Refresh),
 		rejoined: !st.Term.IsZero(),
 	}
 	m.admitter = admission.New(admission.Config{Refresh: cfg.Refresh, Freshness: cfg.Freshness, Rows: maxRows}, shell{m})
@@ -207,7 +211,7 @@ func (m *Machine) receive(in Receive) {
 	case Beacon:
 		m.onBeacon(in, msg)
 	case BeaconAnswer:
-		m.onBeaconAnswer(from, msg)
+		m.onBeaconAnswer(in, msg)
 	case Refresh:
 		m.onRefresh(in, msg)
 	case Refreshed:

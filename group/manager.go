@@ -67,6 +67,7 @@ func (m *Machine) beat() {
 	m.probeSecondary()
 	m.elect()
 	m.beacon()
+	m.outbidRival()
 	m.reportDebt()
 	if len(m.managing.pendingRows) > 0 {
 		slices.Sort(m.managing.pendingRows)
@@ -162,8 +163,11 @@ func (m *Machine) onReturn(mem *member) {
 	}
 }
 
-func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
-	mem := m.members[from]
+func (m *Machine) onBeaconAnswer(in Receive, a BeaconAnswer) {
+	from, mem := in.From, m.members[in.From]
+	if a.Header.Term.Claimant == m.cfg.Self {
+		m.tells(in, Claim{Term: a.Header.Term})
+	}
 	switch t := m.lead.claim.Term; {
 	case t.IsZero() || len(a.Heads) > maxItems || a.Header.Term.Compare(t) < 0:
 		return

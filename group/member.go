@@ -42,6 +42,9 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	if in.From != claimant && (b.Seal == nil || b.Claim.Term != m.lead.claim.Term) {
 		return // passed on over the mesh, of another manager
 	}
+	if in.From == claimant {
+		m.tells(in, b.Claim)
+	}
 	if !m.consider(b.Claim, b.Acknowledged > 0, in) || b.Number <= m.lead.number {
 		return
 	}

@@ -73,7 +73,8 @@ func (m *Machine) rebaseLead(by time.Duration) {
 	l.heard = m.ago(l.heard, by, 4*r) // three times r, and one for a restarted manager
 	l.since = m.ago(l.since, by, 3*r)
 	l.renewed = m.renewed()
-	l.suspectedAt = m.ago(l.suspectedAt, by, 2*r)
+	l.suspectedAt, l.askedAt = m.ago(l.suspectedAt, by, 2*r), m.within(l.askedAt, by, m.beatEvery())
+	m.support.Rebase(m.now, by)
 	switch {
 	case m.lead.serving:
 		l.heard = m.now // it measures round trips only

@@ -14,9 +14,9 @@ import (
 // what Rebase does about each: one that is added must be thought of there.
 func TestRebaseKnowsAllInstants(t *testing.T) {
 	moved := []string{
-		"Local.since", "newcomer.Since", "newcomers.began", "entry.at", "joining.heard", "joining.sent", "joining.yieldAt",
-		"lead.suspectedAt", "lead.heard", "lead.since", "load.told", "member.first", "member.heard", "member.since",
-		"probe.sent", "rareState.probed", "rareState.staled", "rareState.unfit", "rareState.wanted", "suspicion.deferred",
+		"Ledger.inquiry", "Ledger.last", "Ledger.met", "Ledger.outbid", "Local.since", "newcomer.Since", "newcomers.began", "entry.at", "joining.heard", "joining.sent", "joining.yieldAt",
+		"lead.askedAt", "lead.suspectedAt", "lead.heard", "lead.since", "load.told", "member.first", "member.heard", "member.since",
+		"probe.sent", "rareState.probed", "rareState.staled", "rareState.unfit", "rareState.wanted", "suspicion.deferred", "word.at",
 	}
 	fixed := []string{"Machine.now"}
 	dates := []string{"Row.Admitted", "Row.From", "State.Dropped", "State.From", "Vouch.At", "terms.formerAdmission"}

@@ -1,0 +1,150 @@
+package group
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/standing"
+)
+
+// usurpers are admitted members whose own machines are stopped, and that claim instead.
+type usurpers struct {
+	*cluster
+	t      *testing.T
+	honest []feedring.PeerID
+	keys   []feedring.PeerID
+	lead   feedring.PeerID // before they claimed
+	term   feedring.Term
+}
+
+// usurped makes a group of so many honest peers and of hostile keys, none of which manages it.
+func usurped(t *testing.T, honest, keys int, prefix func(i int) standing.Prefix) *usurpers {
+	t.Helper()
+	u := &usurpers{cluster: newCluster(1), t: t}
+	for i := range honest + keys {
+		id := feedring.PeerID(fmt.Sprintf("p%02d", i))
+		n := u.start(id, "https://"+string(id)+".example/rss")
+		n.prefix = prefix(i)
+		if i == 0 {
+			u.step(n, Establish{})
+		} else {
+			u.step(n, Enter{Via: []feedring.PeerID{"p00"}})
+		}
+		if i < honest {
+			u.honest = append(u.honest, id)
+		} else {
+			u.keys = append(u.keys, id)
+		}
+		u.run(20 * time.Millisecond)
+	}
+	u.run(3 * time.Second)
+	u.lead = u.nodes["p00"].m.manager()
+	u.term = u.nodes["p00"].m.lead.claim.Term
+	for _, id := range u.keys {
+		u.crash(id)
+	}
+	if u.lead != "p00" {
+		t.Fatalf("%s manages", u.lead)
+	}
+	return u
+}
+
+// say has a key send to all honest peers.
+func (u *usurpers) say(by feedring.PeerID, of func(h Header, c Claim) Message, number uint64) {
+	h := Header{Group: testTheme.Group(), Term: feedring.Term{Number: number, Claimant: by}}
+	for _, to := range u.honest {
+		u.later(u.nodes[to], time.Millisecond, Receive{From: by, Prefix: u.nodes[by].prefix, Message: seal(by, of(h, Claim{Group: h.Group, Term: h.Term}))})
+	}
+}
+
+func beaconOf(secondary feedring.PeerID) func(h Header, c Claim) Message {
+	return func(h Header, c Claim) Message {
+		return Beacon{Header: h, Claim: c, Number: 1 << 40, Secondary: secondary, Acknowledged: 1000}
+	}
+}
+
+// led is how much of the last time the honest peers followed one of the keys, summed up.
+func (u *usurpers) led(tenths int, each func(number uint64)) (sum time.Duration) {
+	for range tenths {
+		highest := uint64(0)
+		for _, id := range u.honest {
+			highest = max(highest, u.nodes[id].m.lead.claim.Term.Number)
+		}
+		each(highest + 1)
+		u.run(100 * time.Millisecond)
+		for _, id := range u.honest {
+			for _, k := range u.keys {
+				if u.nodes[id].m.manager() == k {
+					sum += 100 * time.Millisecond
+				}
+			}
+		}
+	}
+	return sum
+}
+
+func noPrefix(int) standing.Prefix { return "" }
+
+// One admitted key says again and again, in every message that carries a claim, that its higher claim
+// is acknowledged. Nobody follows it, and the manager claims above it, once in a period.
+func TestAcknowledgedByItsOwnWord(t *testing.T) {
+	for _, honest := range []int{2, 3, 5} {
+		u := usurped(t, honest, 1, noPrefix)
+		by := u.keys[0]
+		claims := []func(h Header, c Claim) Message{
+			beaconOf(by),
+			func(h Header, c Claim) Message { return Confirmation{Header: h, Claim: c, Secondary: by} },
+			func(h Header, c Claim) Message { return Refresh{Header: h, Claim: c, Version: 1 << 40} },
+			func(h Header, c Claim) Message { return Stale{Header: h, Claim: c, Acknowledged: true} },
+			func(h Header, c Claim) Message { return Objection{Header: h, Nonce: 1, Claim: &c} },
+			func(h Header, c Claim) Message { return Admitted{Header: h, Claim: c, Secondary: by, Admitted: testStart} },
+		}
+		led := u.led(100, func(number uint64) {
+			for _, of := range claims {
+				u.say(by, of, number)
+			}
+		})
+		if led > 0 {
+			t.Errorf("%d honest: they followed it for %s in 10s", honest, led)
+		}
+		if lead := u.nodes[u.lead].m.lead; !lead.serving || lead.claim.Term.Number > u.term.Number+2*11 {
+			t.Errorf("%d honest: the manager of %v has %v", honest, u.term, lead.claim.Term)
+		}
+		u.run(2 * time.Second)
+		for _, id := range u.honest {
+			if m := u.nodes[id].m; m.manager() != u.lead || m.lead.claim.Term.Number < m.seen {
+				t.Errorf("%d honest: %s follows %v, and %d was claimed", honest, id, m.lead.claim.Term, m.seen)
+			}
+		}
+	}
+}
+
+// Keys that support one another lead nobody while the honest have more prefixes.
+func TestFewerPrefixesDoNotLead(t *testing.T) {
+	for _, test := range []struct {
+		prefixes int // of eight keys
+		leads    bool
+	}{{1, false}, {3, false}, {8, true}} {
+		u := usurped(t, 6, 8, func(i int) standing.Prefix {
+			if i < 6 {
+				return standing.Prefix(fmt.Sprintf("192.0.%d.0/24", i))
+			}
+			return standing.Prefix(fmt.Sprintf("198.51.%d.0/24", i%test.prefixes))
+		})
+		by := u.keys[0]
+		led := u.led(60, func(number uint64) {
+			u.say(by, beaconOf(by), number)
+			for _, k := range u.keys[1:] {
+				u.say(k, func(h Header, c Claim) Message {
+					h.Term.Claimant, c.Term.Claimant, c.Seal = by, by, &feedring.Seal{Signer: by}
+					return Stale{Header: h, Claim: c, Acknowledged: true}
+				}, number)
+			}
+		})
+		if (led > 0) != test.leads {
+			t.Errorf("%d prefixes: they led for %s", test.prefixes, led)
+		}
+	}
+}
