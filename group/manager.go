@@ -22,13 +22,21 @@ func (m *Machine) serve(t feedring.Term) {
 	m.managing.beacon = 0
 	m.endSuspicion()
 	m.probes = nil
+	if renewed { // nobody else has managed: what it knows of its members holds
+		m.lead.secondary = deputy
+	} else {
+		m.placer.ForgetReports()
+	}
 	for _, c := range []timerKind{timerSilence, timerJoin} {
 		m.timers.Cancel(timerKey{kind: c})
 	}
 	m.joining = joining{}
-	m.placer.ForgetReports()
 	for p, mem := range m.members {
-		mem.heard, mem.acked = m.now, false
+		mem.acked = false
+		if renewed {
+			continue
+		}
+		mem.heard = m.now
 		if p == before && p != m.cfg.Self && !mem.away {
 			mem.away, mem.since, mem.note().probed = true, m.now, m.now // it was probed
 		}
@@ -44,7 +52,7 @@ func (m *Machine) serve(t feedring.Term) {
 	}
 	m.changedRows()
 	m.startGarbage()
-	var msg Message = Confirmation{Header: m.header(), Claim: m.lead.claim}
+	var msg Message = Confirmation{Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary}
 	for _, p := range m.everybody() {
 		m.send(p, msg)
 	}

@@ -148,3 +148,23 @@ func TestFewerPrefixesDoNotLead(t *testing.T) {
 		}
 	}
 }
+
+// A manager that claims anew because of such a key keeps its secondary and what it knows of its members:
+// one that crashes is missed as soon as ever.
+func TestClaimedAnewKeepsWhatItKnows(t *testing.T) {
+	u := usurped(t, 4, 1, noPrefix)
+	manager := func() *Machine { return u.nodes[u.lead].m }
+	claim := func(number uint64) { u.say(u.keys[0], beaconOf(u.keys[0]), number) }
+	kept := manager().lead.secondary
+	u.led(50, func(number uint64) {
+		claim(number)
+		if now := manager().lead.secondary; now != kept {
+			t.Fatalf("%q is secondary instead of %s", now, kept)
+		}
+	})
+	u.crash(kept)
+	u.led(25, claim)
+	if now := manager().lead.secondary; now == kept || now == "" || !manager().members[kept].away {
+		t.Errorf("%s crashed, and %q is secondary", kept, now)
+	}
+}
