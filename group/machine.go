@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/admission"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/duplicate"
 	"github.com/feedring/feedring/group/internal/fetchassign"
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/health"
@@ -35,7 +36,7 @@ type Machine struct {
 	managing  managing
 	joining   joining
 	failover  // what this peer suspects of others, and of itself
-	duplicate duplicateIdentity
+	duplicate duplicate.Identity
 	support   support.Ledger // of managers, while this one is one
 
 	roster // the catalogue, and who is there

@@ -18,13 +18,11 @@ type managing struct {
 func (m *Machine) serve(t feedring.Term) {
 	before, deputy := m.manager(), m.lead.secondary
 	renewed := m.lead.serving && (m.lead.acked || m.renewed())
-	m.lead = lead{claim: Claim{Group: m.group, Term: t}, serving: true, heard: m.now, since: m.now, renewed: renewed}
-	m.managing.beacon = 0
+	m.lead = lead{claim: Claim{Group: m.group, Term: t}, serving: true, heard: m.now, since: m.now, renewed: renewed, secondary: deputy}
+	m.managing.beacon, m.probes = 0, nil
 	m.endSuspicion()
-	m.probes = nil
-	if renewed { // nobody else has managed: what it knows of its members holds
-		m.lead.secondary = deputy
-	} else {
+	if !renewed { // else nobody else has managed: what it knows of its members holds
+		m.lead.secondary = ""
 		m.placer.ForgetReports()
 	}
 	for _, c := range []timerKind{timerSilence, timerJoin} {
@@ -132,7 +130,7 @@ func (m *Machine) beaconNow() Beacon {
 	return Beacon{
 		Header: m.header(), Claim: m.lead.claim, Number: m.managing.beacon, Secondary: m.lead.secondary,
 		Acknowledged: followers, Away: away, Catalogue: m.catalogueHash(), Heads: heads, Older: older,
-		RoundTrip: (m.rtt + time.Millisecond - 1).Truncate(time.Millisecond),
+		RoundTrip: (m.health.RoundTrip() + time.Millisecond - 1).Truncate(time.Millisecond),
 	}
 }
 
@@ -191,7 +189,7 @@ func (m *Machine) onBeaconAnswer(in Receive, a BeaconAnswer) {
 	m.onReturn(mem)
 	m.onLoad(mem, a.Leases)
 	if a.Number == m.managing.beacon {
-		m.measureRoundTrip(m.lead.heard)
+		m.health.Measure(m.now, m.lead.heard)
 	}
 	if !mem.acked {
 		mem.acked = true

@@ -52,7 +52,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	if m.lead.secondary != b.Secondary {
 		m.lead.secondary, m.views.view = b.Secondary, nil
 	}
-	m.onRoundTrip(b.RoundTrip)
+	m.health.ToldRoundTrip(b.RoundTrip)
 	m.heardManager()
 	if m.me().row.Admitted.IsZero() && !m.joining.active {
 		m.askAdmission() // followed before it admitted this peer

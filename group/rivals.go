@@ -55,15 +55,17 @@ func (m *Machine) outbidRival() {
 	if !m.lead.acked || m.leaving || m.saving.purpose != forNothing {
 		return
 	}
-	if t, ok := m.support.Outbid(m.lead.claim.Term, m.baseWindow(), m.now); ok {
+	if t, ok := m.support.Outbid(m.lead.claim.Term, m.baseWindow(), m.joining.active, m.now); ok {
+		if t.Claimant == m.lead.secondary {
+			m.dismiss()
+		}
 		m.claim(t.Number)
 	}
 }
 
-// askManager asks the manager whether it still is: another one is said to be acknowledged. One that
-// follows another one by now says so.
+// askManager asks whether the manager still is one: if it follows another, it says so.
 func (m *Machine) askManager() {
-	if m.lead.askedAt.IsZero() || m.now.Sub(m.lead.askedAt) >= m.beatEvery() {
+	if m.now.Sub(m.lead.askedAt) >= m.beatEvery() {
 		m.lead.askedAt = m.now
 		m.answerBeacon(0)
 	}

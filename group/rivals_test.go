@@ -99,7 +99,9 @@ func TestAcknowledgedByItsOwnWord(t *testing.T) {
 			func(h Header, c Claim) Message { return Refresh{Header: h, Claim: c, Version: 1 << 40} },
 			func(h Header, c Claim) Message { return Stale{Header: h, Claim: c, Acknowledged: true} },
 			func(h Header, c Claim) Message { return Objection{Header: h, Nonce: 1, Claim: &c} },
-			func(h Header, c Claim) Message { return Admitted{Header: h, Claim: c, Secondary: by, Admitted: testStart} },
+			func(h Header, c Claim) Message {
+				return Admitted{Header: h, Claim: c, Secondary: by, Admitted: testStart}
+			},
 		}
 		led := u.led(100, func(number uint64) {
 			for _, of := range claims {
@@ -166,5 +168,61 @@ func TestClaimedAnewKeepsWhatItKnows(t *testing.T) {
 	u.led(25, claim)
 	if now := manager().lead.secondary; now == kept || now == "" || !manager().members[kept].away {
 		t.Errorf("%s crashed, and %q is secondary", kept, now)
+	}
+}
+
+// Two managers of one theme that know none of each other's members ask those who they follow. Whichever
+// has the higher number, the one that more follow stays, and all follow it.
+func TestTwoFoundingsMerge(t *testing.T) {
+	for _, test := range []struct {
+		a, b  int // peers of each
+		above uint64
+		far   bool // all connect from a network of their own
+		stays feedring.PeerID
+	}{
+		{1, 1, 0, false, "b00"}, {2, 5, 0, false, "b00"}, {5, 2, 0, false, "a00"}, {2, 5, 9, false, "b00"},
+		{3, 3, 9, true, "a00"}, {6, 3, 0, true, "a00"}, {40, 34, 0, false, "b00"}, {34, 40, 9, true, "a00"},
+	} {
+		name := fmt.Sprintf("%+v", test)
+		c := newCluster(1)
+		found := func(side string, n int, above uint64) {
+			for i := range n {
+				id := feedring.PeerID(fmt.Sprintf("%s%02d", side, i))
+				node := c.start(id)
+				if test.far {
+					node.prefix = standing.Prefix(fmt.Sprintf("192.%s.%d.0/24", side, i))
+				}
+				if i == 0 {
+					c.step(node, Establish{Above: above})
+				} else {
+					c.step(node, Enter{Via: []feedring.PeerID{feedring.PeerID(side + "00")}})
+				}
+				c.run(200 * time.Millisecond)
+			}
+		}
+		found("a", test.a, test.above)
+		found("b", test.b, 0)
+		c.run(5 * time.Second)
+		// The ring's map shows the higher claim of the two, at each look.
+		asks := 0
+		c.sent = func(s Send) {
+			if s.Message.Verb() == "beacon" && s.Fresh {
+				asks++
+			}
+		}
+		for range 8 {
+			for _, pair := range [][2]feedring.PeerID{{"a00", "b00"}, {"b00", "a00"}} {
+				if m := c.nodes[pair[1]].m; m.lead.serving {
+					c.step(c.nodes[pair[0]], Rival{Term: m.lead.claim.Term, Acknowledged: m.accepted(), Peers: []feedring.PeerID{pair[1], m.lead.secondary}})
+				}
+			}
+			c.run(500 * time.Millisecond)
+		}
+		if asks > 64*4*2 {
+			t.Errorf("%s: %d were asked in 4s", name, asks)
+		}
+		if lead, err := c.leader(); err != nil || lead != test.stays {
+			t.Errorf("%s: %s stays: %v", name, lead, err)
+		}
 	}
 }

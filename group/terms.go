@@ -178,11 +178,10 @@ func (m *Machine) isNewcomer() bool {
 }
 
 // prefers reports whether t is to be followed rather than what is followed
-// now. A claim that somebody acknowledged goes before a provisional one; a
-// lower term than the accepted one is never followed. That it is acknowledged anybody
-// can say: it moves no member that hears its manager, and a manager only where it has support. A provisional claimant
-// goes back to the manager that it missed only when that one speaks itself: to
-// others it may have seemed alive for a moment longer.
+// now. A lower term than the accepted one is never followed. An acknowledged claim goes before a
+// provisional one, but anybody can say that it is: that moves no member that hears its manager,
+// and no manager that more follow. A provisional claimant goes back to the manager that it
+// missed only when that one speaks itself: to others it may have seemed alive for longer.
 func (m *Machine) prefers(t feedring.Term, acked bool, from feedring.PeerID) bool {
 	if t.Compare(m.disk.Term) < 0 {
 		return false

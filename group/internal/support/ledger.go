@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/standing"
+	"github.com/feedring/feedring/internal/times"
 )
 
 // Bounds of what is asked and counted.
@@ -24,6 +25,7 @@ type Ledger struct {
 	self    feedring.PeerID
 	refresh time.Duration
 	told    map[feedring.PeerID]word
+	purged  time.Time                     // when old words were last dropped from a full table
 	asked   map[feedring.PeerID]time.Time // who is no member, and may answer
 	inquiry time.Time                     // when peers were last asked
 	rival   feedring.Term                 // the highest claim above this manager's that was met
@@ -60,33 +62,24 @@ func (l *Ledger) Forget() {
 
 // Rebase lets by pass unseen.
 func (l *Ledger) Rebase(now time.Time, by time.Duration) {
-	back := func(t time.Time, until time.Duration) time.Time {
-		if t = t.Add(-by); now.Sub(t) >= until {
-			return time.Time{}
-		}
-		return t
-	}
 	for p, w := range l.told {
-		if w.at = back(w.at, 2*l.refresh); w.at.IsZero() {
+		if w.at = times.Within(now, w.at, by, 2*l.refresh); w.at.IsZero() {
 			delete(l.told, p)
 		} else {
 			l.told[p] = w
 		}
 	}
 	for p, at := range l.asked {
-		if at = back(at, 2*l.refresh); at.IsZero() {
+		if at = times.Within(now, at, by, 2*l.refresh); at.IsZero() {
 			delete(l.asked, p)
 		} else {
 			l.asked[p] = at
 		}
 	}
-	l.inquiry, l.outbid = back(l.inquiry, l.refresh), back(l.outbid, l.refresh)
-	if l.last = back(l.last, 2*l.refresh); l.last.IsZero() {
+	l.inquiry, l.outbid = times.Within(now, l.inquiry, by, l.refresh), times.Within(now, l.outbid, by, l.refresh)
+	l.purged, l.met = times.Within(now, l.purged, by, l.refresh), times.Ago(now, l.met, by, l.refresh)
+	if l.last = times.Within(now, l.last, by, 2*l.refresh); l.last.IsZero() {
 		l.rival, l.met = feedring.Term{}, time.Time{}
-	} else if now.Sub(l.met.Add(-by)) <= 2*l.refresh {
-		l.met = l.met.Add(-by)
-	} else {
-		l.met = now.Add(-2 * l.refresh)
 	}
 }
 
@@ -96,7 +89,8 @@ func (l *Ledger) Told(by feedring.PeerID, member bool, prefix standing.Prefix, f
 	if at, ok := l.asked[by]; by == l.self || !member && (!ok || now.Sub(at) >= 2*l.refresh) {
 		return
 	}
-	if len(l.told) >= room {
+	if len(l.told) >= room && now.Sub(l.purged) >= l.refresh {
+		l.purged = now
 		maps.DeleteFunc(l.told, func(_ feedring.PeerID, w word) bool { return now.Sub(w.at) >= 2*l.refresh })
 	}
 	if _, known := l.told[by]; !known && len(l.told) >= room {
@@ -140,13 +134,13 @@ func (l *Ledger) Meet(t feedring.Term, now time.Time) bool {
 		l.rival = t
 	}
 	l.last = now
-	return l.inquiry.IsZero() || now.Sub(l.inquiry) >= l.refresh
+	return now.Sub(l.inquiry) >= l.refresh
 }
 
 // Ask chooses whom to ask of those that may follow a rival: at random, those that told nothing in
 // this period, and in a period no more than 64 in all.
 func (l *Ledger) Ask(of []feedring.PeerID, now time.Time, draw func(n int) int) []feedring.PeerID {
-	if l.inquiry.IsZero() || now.Sub(l.inquiry) >= l.refresh {
+	if now.Sub(l.inquiry) >= l.refresh {
 		l.inquiry = now
 		maps.DeleteFunc(l.asked, func(_ feedring.PeerID, at time.Time) bool { return now.Sub(at) >= 2*l.refresh })
 	}
@@ -172,8 +166,12 @@ func (l *Ledger) Ask(of []feedring.PeerID, now time.Time, draw func(n int) int) 
 }
 
 // Outbid returns the claim above which this manager, whose term is own, is to claim now: one with less
-// support, whose peers had the time to answer. At most once in a period there is one.
-func (l *Ledger) Outbid(own feedring.Term, answers time.Duration, now time.Time) (feedring.Term, bool) {
+// support, whose peers had the time to answer. At most once in a period there is one. A rival that is
+// to admit this manager, and to tell who its peers are, may let it wait.
+func (l *Ledger) Outbid(own feedring.Term, answers time.Duration, admission bool, now time.Time) (feedring.Term, bool) {
+	if admission {
+		answers = l.refresh
+	}
 	if l.rival.Compare(own) <= 0 || now.Sub(l.last) >= 2*l.refresh || now.Sub(l.met) < answers || l.Yields(l.rival.Claimant, now) {
 		return feedring.Term{}, false
 	}
@@ -182,7 +180,7 @@ func (l *Ledger) Outbid(own feedring.Term, answers time.Duration, now time.Time)
 
 // MayOutbid reports whether this manager may claim above another one, once in a period.
 func (l *Ledger) MayOutbid(now time.Time) bool {
-	if !l.outbid.IsZero() && now.Sub(l.outbid) < l.refresh {
+	if now.Sub(l.outbid) < l.refresh {
 		return false
 	}
 	l.outbid = now
