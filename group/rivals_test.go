@@ -226,3 +226,21 @@ func TestTwoFoundingsMerge(t *testing.T) {
 		}
 	}
 }
+
+// What members said before counts while they cannot yet have answered a new claim.
+func TestClaimedAnewKeepsItsSupport(t *testing.T) {
+	u := usurped(t, 4, 1, noPrefix)
+	m, by := u.nodes[u.lead].m, u.keys[0]
+	above := feedring.Term{Number: u.term.Number + 1, Claimant: by}
+	m.Step(u.now, Receive{From: by, Message: Join{Header: Header{Group: m.group, Term: above}, Row: *m.members[by].row}})
+	m.Step(u.now, Persisted{Token: m.token})
+	if !m.lead.serving || m.lead.acked || m.lead.claim.Term.Compare(above) <= 0 {
+		t.Fatalf("it manages under %v, acknowledged %v", m.lead.claim.Term, m.lead.acked)
+	}
+	above.Number = m.lead.claim.Term.Number + 1
+	h := Header{Group: m.group, Term: above}
+	m.Step(u.now, Receive{From: by, Message: seal(by, beaconOf(by)(h, Claim{Group: m.group, Term: above}))})
+	if m.Step(u.now, Persisted{Token: m.token}); !m.lead.serving {
+		t.Errorf("it follows %v", m.lead.claim.Term)
+	}
+}
