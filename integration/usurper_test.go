@@ -11,7 +11,7 @@ import (
 func TestUsurper(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
-	n := newNetwork(t, "1s", "--interval", "200ms")
+	n := newNetwork(t, "3s", "--interval", "200ms") // on a loaded machine nobody misses the manager for so long
 	published := newFeed("p", 3)
 	p := n.peer(nil, "news=p@"+o.feed(published))
 	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 3)))
@@ -59,7 +59,7 @@ func TestUsurper(t *testing.T) {
 	follower.event(t, 20*time.Second, "an entry after it", func(o object) bool { return o.str("title") == "after it" })
 	after := n.ownView(lead, "news").num("term")
 	t.Logf("of %d looks %d found the hostile member manager, %d another one; %d of 6 queries failed; the term went from %d to %d", looks, led, others, failed, before, after)
-	if led > 0 || others > 0 || failed > 0 || looks == 0 {
+	if led > 0 || others > 0 || failed > 0 || looks == 0 || after == before {
 		t.Error("the group did not keep its manager")
 	}
 }
