@@ -80,13 +80,29 @@ func (s *session) providers() []feedring.PeerInfo {
 		all = all[:1]
 	}
 	all = slices.DeleteFunc(all, func(p feedring.PeerInfo) bool { return s.skip[p.ID] })
-	if s.second {
-		// Managers name the least loaded first, and themselves last: who wants to be asked tells
-		// no load, and may not be alone in that.
-		slices.Reverse(all)
+	if !s.second {
+		s.client.askedLast.last(all, time.Now())
+		return all
 	}
-	s.client.askedLast.last(all, time.Now())
+	// Managers name the least loaded first, and themselves last: who wants to be asked tells
+	// no load, and may not be alone in that.
+	slices.Reverse(all)
+	rest := all
+	if seal := s.grant.Ticket.Seal; len(all) > 0 && seal != nil && all[0].ID == seal.Signer {
+		// It is trusted with the grant already, and nobody can make up an entry that puts it last.
+		rest = all[1:]
+	}
+	s.client.askedLast.last(rest, time.Now())
 	return all
+}
+
+// patience is how long a provider may be silent before the next is asked beside it. Who
+// confirms an empty answer is not to be chosen by who is fastest.
+func (s *session) patience() time.Duration {
+	if s.second {
+		return firstFrame
+	}
+	return hedgeAfter
 }
 
 // candidates are the peers that a grant names, the assigned one first.
@@ -127,14 +143,14 @@ func (s *session) attach(ctx context.Context) (*attachment, error) {
 	defer cancel()
 	providers := s.providers()
 	results := make(chan attachResult)
-	pause := time.NewTicker(hedgeAfter)
+	pause := time.NewTicker(s.patience())
 	defer pause.Stop()
 	tried, failed, last := 0, 0, errNobody
 	tryNext := func() {
 		if tried < len(providers) {
 			s.try(ctx, providers[tried], results)
 			tried++
-			pause.Reset(hedgeAfter)
+			pause.Reset(s.patience())
 		}
 	}
 	for failed < len(providers) {

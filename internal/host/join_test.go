@@ -127,12 +127,12 @@ func TestKeysOfOnePrefixAreNotAllThatIsSaved(t *testing.T) {
 		joinTo(t, newHost(t, func(c *Config) { c.Listen = []string{"/ip4/127.9.1.1/tcp/0"} }), h)
 	}
 	saves := func(h *Host) bool {
-		saved := h.KnownPeers()
+		saved := h.SavedPeers()
 		return len(saved) == 3 && slices.ContainsFunc(saved, func(p feedring.PeerInfo) bool { return p.ID == honest.ID() })
 	}
 	eventually(t, "two of the network saved beside the honest peer", func() bool { return saves(h) })
-	again := newHost(t, func(c *Config) { c.Known, c.CountPrivate = h.KnownPeers(), true })
+	again := newHost(t, func(c *Config) { c.Known, c.CountPrivate = h.SavedPeers(), true })
 	if !saves(again) { // before it reached anybody
-		t.Errorf("after a start it would save %v", again.KnownPeers())
+		t.Errorf("after a start it would save %v", again.SavedPeers())
 	}
 }

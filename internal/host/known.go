@@ -82,7 +82,7 @@ func (h *Host) dialable(id peer.ID) []ma.Multiaddr {
 	return h.scope.Filter(h.lib.Peerstore().Addrs(id))
 }
 
-// recall notes peers saved from last time. They stay known until others that are met
+// recall notes peers saved from last time. They are saved again until others that are met
 // displace them, so that a start among a few peers does not forget all the others.
 func (h *Host) recall(saved []feedring.PeerInfo) {
 	for _, p := range saved {
@@ -91,13 +91,13 @@ func (h *Host) recall(saved []feedring.PeerInfo) {
 			continue
 		}
 		h.Learn(p.ID, p.Addrs)
-		prefix := standing.Unmet
+		var prefix standing.Prefix // where there are names alone, it is not counted
 		for _, a := range h.dialable(id) {
-			if prefix == standing.Unmet || addr.KindOf(a) == addr.Public && !addr.IsRelayed(a) {
+			if prefix == "" || addr.KindOf(a) == addr.Public && !addr.IsRelayed(a) {
 				prefix = h.prefixOf(a)
 			}
 		}
-		h.met.Meet(id, prefix, time.Time{})
+		h.met.Recall(id, prefix)
 	}
 }
 
@@ -109,11 +109,16 @@ func (h *Host) SharedPrefix() (prefix string, shared bool) {
 	return string(p), shared && err == nil
 }
 
-// KnownPeers returns peers of this network to save for the next start, with
-// their addresses: connected ones first, then those met last; no clients, at
-// most 256, and two of a prefix.
-func (h *Host) KnownPeers() []feedring.PeerInfo {
-	ids := h.met.Newest()
+// KnownPeers returns the peers of this network that were met, with their addresses:
+// connected ones first, then those met last; no clients, at most 256, and two of a prefix.
+func (h *Host) KnownPeers() []feedring.PeerInfo { return h.known(false) }
+
+// SavedPeers returns those to save for the next start: KnownPeers, and after them those that
+// were saved last time and that nothing displaced.
+func (h *Host) SavedPeers() []feedring.PeerInfo { return h.known(true) }
+
+func (h *Host) known(recalled bool) []feedring.PeerInfo {
+	ids := h.met.Newest(recalled)
 	slices.SortStableFunc(ids, func(a, b peer.ID) int { return rank(h.members.Has(a)) - rank(h.members.Has(b)) })
 	var known []feedring.PeerInfo
 	for _, id := range ids {

@@ -110,7 +110,7 @@ func (l links) Met(id peer.ID) {
 	if conns := l.lib.Network().ConnsToPeer(id); len(conns) > 0 {
 		prefix = l.Prefix(conns[0])
 	}
-	l.met.Meet(id, prefix, time.Now())
+	l.met.Meet(id, prefix, time.Now(), l.connected)
 	l.groups.Nudge()
 }
 

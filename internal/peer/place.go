@@ -64,7 +64,12 @@ func (m *Machine) askManager(j *job, g feedring.GroupID, p *lookup) {
 		m.working.Set(j.key(), p.until)
 	}
 	if len(leaders) == 0 {
-		p.tries++ // so that a group which vanished from the map holds up nobody
+		if p.tries++; p.tries > 2 { // it vanished from the map, and holds nobody up
+			p.done = true
+			if p.theme != "" {
+				p.missing = []string{string(p.theme)}
+			}
+		}
 		return
 	}
 	if p.shortcut && p.tries >= len(leaders) {

@@ -9,8 +9,8 @@ import (
 )
 
 // TestVanishedGroupsHoldUpNobody: a question about all groups waits for some at a time.
-// Those that left the map before it was their turn are passed over after two waits, long
-// before the deadline.
+// Those that left the map before it was their turn are passed over, and the question is
+// answered long before its deadline.
 func TestVanishedGroupsHoldUpNobody(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	m, err := New(Config{Self: "p", Refresh: time.Second, Attempts: 3, Freshness: 24 * time.Hour, Seed: 1}, State{}, now)
@@ -27,14 +27,17 @@ func TestVanishedGroupsHoldUpNobody(t *testing.T) {
 	if left := len(j.unasked); left != 2*askedAtOnce {
 		t.Fatalf("%d of %d groups are not asked at first, want %d", left, 3*askedAtOnce, 2*askedAtOnce)
 	}
-	for range 4 {
+	for range 20 {
+		if m.jobs[j.key()] == nil {
+			break
+		}
 		now = m.Deadline()
 		m.Step(now, Tick{})
 	}
-	if left := len(j.unasked); left > 0 {
-		t.Errorf("%d groups wait for others that are gone", left)
+	if left := len(j.unasked); left > 0 || m.jobs[j.key()] != nil {
+		t.Errorf("%d groups wait for others that are gone, or the question does", left)
 	}
-	if waited := now.Sub(j.deadline.Add(-time.Minute)); waited > 5*time.Second {
-		t.Errorf("the last were asked after %s", waited)
+	if waited := now.Sub(j.deadline.Add(-time.Minute)); waited > 10*time.Second {
+		t.Errorf("it was answered after %s", waited)
 	}
 }

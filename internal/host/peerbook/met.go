@@ -35,31 +35,39 @@ type meeting struct {
 // NewMet remembers nobody yet.
 func NewMet() *Met { return &Met{met: make(map[peer.ID]meeting)} }
 
-// Meet notes that id was seen to be a peer of this network, from prefix. The one of that
-// prefix not seen for longest makes room, else the one of all.
-func (b *Met) Meet(id peer.ID, prefix standing.Prefix, at time.Time) {
+// Meet notes that id was seen to be a peer of this network, from prefix. Of those of that
+// prefix, else of all, who is not connected and was not met for longest makes room; where all
+// are connected, who was met last does, so that new keys displace nobody who is there.
+func (b *Met) Meet(id peer.ID, prefix standing.Prefix, at time.Time, connected func(peer.ID) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.met[id] = meeting{at, prefix}
 	if prefix != "" {
-		b.shorten(maxOfPrefix, func(m meeting) bool { return m.prefix == prefix })
+		b.shorten(maxOfPrefix, func(m meeting) bool { return m.prefix == prefix }, connected)
 	}
-	b.shorten(maxMet, func(meeting) bool { return true })
+	b.shorten(maxMet, func(meeting) bool { return true }, connected)
 }
 
-// shorten drops whoever was not seen for longest, if more than most are counted.
-func (b *Met) shorten(most int, counted func(meeting) bool) {
-	n, oldest := 0, peer.ID("")
+// shorten drops one if more than most are counted.
+func (b *Met) shorten(most int, counted func(meeting) bool, connected func(peer.ID) bool) {
+	n, oldest, newest := 0, peer.ID(""), peer.ID("")
 	for id, m := range b.met {
 		if !counted(m) {
 			continue
 		}
-		if n++; oldest == "" || m.at.Before(b.met[oldest].at) {
+		if n++; newest == "" || m.at.After(b.met[newest].at) {
+			newest = id
+		}
+		if (oldest == "" || m.at.Before(b.met[oldest].at)) && !connected(id) {
 			oldest = id
 		}
 	}
-	if n > most {
+	switch {
+	case n <= most:
+	case oldest != "":
 		delete(b.met, oldest)
+	default:
+		delete(b.met, newest)
 	}
 }
 
@@ -84,13 +92,21 @@ func (b *Met) Forget(id peer.ID) {
 	delete(b.met, id)
 }
 
-// Newest returns the peers met, last met first.
-func (b *Met) Newest() []peer.ID {
+// Recall notes a peer that was saved from last time. All others go before it.
+func (b *Met) Recall(id peer.ID, prefix standing.Prefix) {
+	b.Meet(id, prefix, time.Time{}, func(peer.ID) bool { return false })
+}
+
+// Newest returns the peers met, last met first, and with recalled those that were not met
+// since they were saved.
+func (b *Met) Newest(recalled bool) []peer.ID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ids := make([]peer.ID, 0, len(b.met))
-	for id := range b.met {
-		ids = append(ids, id)
+	for id, m := range b.met {
+		if recalled || !m.at.IsZero() {
+			ids = append(ids, id)
+		}
 	}
 	slices.SortFunc(ids, func(x, y peer.ID) int { return b.met[y].at.Compare(b.met[x].at) })
 	return ids

@@ -44,7 +44,7 @@ func decodeKnown(value []byte) ([]feedring.PeerInfo, error) {
 }
 
 // Peers tells whom the host knows.
-type Peers interface{ KnownPeers() []feedring.PeerInfo }
+type Peers interface{ SavedPeers() []feedring.PeerInfo }
 
 // Known saves the peers that are known for the next start.
 type Known struct {
@@ -68,7 +68,7 @@ func (k *Known) Met() {
 
 // Save keeps the peers known now for the next start.
 func (k *Known) Save(of Peers) {
-	known := of.KnownPeers()
+	known := of.SavedPeers()
 	if len(known) == 0 {
 		return
 	}

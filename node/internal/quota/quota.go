@@ -29,12 +29,12 @@ type account struct {
 }
 
 // left returns how much of most may be used at a time; all of it comes back within a while.
-func (a *account) left(most int, within time.Duration, now time.Time) float64 {
+func (a *account) left(most float64, within time.Duration, now time.Time) float64 {
 	if passed := now.Sub(a.at); passed > 0 {
-		a.used = max(0, a.used-float64(most)*passed.Seconds()/within.Seconds())
+		a.used = max(0, a.used-most*passed.Seconds()/within.Seconds())
 		a.at = now
 	}
-	return float64(most) - a.used
+	return most - a.used
 }
 
 // Config is how much all strangers may put on a disk.
@@ -71,7 +71,7 @@ func (q *Quotas) Take(ref feedring.FeedRef, of standing.Quota, sizes []int, now 
 	class := q.class(of.Class, now)
 	for i, size := range sizes {
 		size += overhead
-		if min(bytes.left(of.Bytes, day, now), q.left(of.Class, now)) < float64(size) || entries.left(firstEntries, refill(of), now) < 1 {
+		if bytes.left(float64(of.Bytes), day, now) < float64(size) || !q.fits(of.Class, bytes.used, float64(size), now) || entries.left(firstEntries, refill(of), now) < 1 {
 			return i
 		}
 		bytes.used += float64(size)
@@ -91,19 +91,25 @@ func (q *Quotas) class(of standing.Class, now time.Time) *account {
 	return a
 }
 
-// left returns how many bytes publishers of a class may still store. Each class has a part of
-// its own, so that no number of new keys takes the place of those that a site names.
-func (q *Quotas) left(of standing.Class, now time.Time) float64 {
-	return q.class(of, now).left(part(of, q.cfg.Cache), q.cfg.Kept, now)
+// fits reports whether a publisher that used some bytes today may store more. Each class has a
+// part of the cache, so that no number of new keys takes the place of those that a site names.
+// Where half of that is used, each publisher has a sixteenth of it, so that a few leave room
+// for all others.
+func (q *Quotas) fits(of standing.Class, used, more float64, now time.Time) bool {
+	most := part(of, q.cfg.Cache)
+	left := q.class(of, now).left(most, q.cfg.Kept, now)
+	return left >= more && (left-more >= most/2 || used+more <= most/16)
 }
 
-// part is what a class has of the cache. Guests publish nothing, so new peers have their part.
-func part(of standing.Class, cache int64) int {
-	most := int(min(cache, 1<<53)) // all of which a float64 counts exactly
+// part is how many bytes of the cache a class has. Guests publish nothing, so new peers have
+// their part.
+func part(of standing.Class, cache int64) float64 {
+	const whole = 1 << 10
+	parts := of.Part(whole)
 	if of == standing.New {
-		return standing.New.Part(most) + standing.Guest.Part(most)
+		parts += standing.Guest.Part(whole)
 	}
-	return of.Part(most)
+	return float64(cache) * float64(parts) / whole
 }
 
 // Return gives back what Take charged for entries that were not stored after all.
@@ -131,10 +137,8 @@ func (q *Quotas) Spent(ref feedring.FeedRef, of standing.Quota, now time.Time) b
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	bytes, entries := q.accounts(ref, now)
-	if mine := float64(part(of.Class, q.cfg.Cache)); q.left(of.Class, now) < min(mine/24, float64(of.Bytes)/24) {
-		return true
-	}
-	return bytes.left(of.Bytes, day, now) < float64(of.Bytes)/24 || entries.left(firstEntries, refill(of), now) < max(1, float64(of.Entries)/60)
+	return bytes.left(float64(of.Bytes), day, now) < float64(of.Bytes)/24 ||
+		!q.fits(of.Class, bytes.used, min(part(of.Class, q.cfg.Cache)/16, float64(of.Bytes))/24, now) || entries.left(firstEntries, refill(of), now) < max(1, float64(of.Entries)/60)
 }
 
 // refill is the time in which the entries of a feed come back.

@@ -128,11 +128,11 @@ func TestReturn(t *testing.T) {
 // TestManyPublishers: all new publishers together fill their part of the cache and no more,
 // and those that a site names have theirs all the same. It comes back as entries are dropped.
 func TestManyPublishers(t *testing.T) {
-	const cache, entry = 400 << 20, 100 << 10
+	const cache, entry = 1600 << 20, 100 << 10
 	q := New(Config{Cache: cache, Kept: 10 * day})
 	fill := func(of standing.Quota, name string, publishers int, now time.Time) (bytes int) {
 		for n := range publishers {
-			bytes += stored(q, feedOf(fmt.Sprint(name, n), 0), of, entry, 1000, now) * (entry + overhead)
+			bytes += stored(q, feedOf(fmt.Sprint(name, n), 0), of, entry, 10_000, now) * (entry + overhead)
 		}
 		return bytes
 	}
@@ -147,6 +147,20 @@ func TestManyPublishers(t *testing.T) {
 		t.Error("what is spent is not the part of the new ones alone")
 	}
 	within(fill(standing.Settled.Quota(), "settled", 1000, begin), cache/4, "settled ones after them")
-	within(fill(standing.Vouched.Quota(), "vouched", 10, begin), cache/2, "vouched ones after them")
+	within(fill(standing.Vouched.Quota(), "vouched", 100, begin), cache/2, "vouched ones after them")
 	within(fill(standing.New.Quota(), "later", 1000, begin.Add(5*day)), cache/8, "new ones when half is dropped")
+}
+
+// TestFewPublishersLeaveRoom: two that take all they may leave what others of their class need.
+func TestFewPublishersLeaveRoom(t *testing.T) {
+	const cache, entry = 1600 << 20, 100 << 10
+	q, of := New(Config{Cache: cache, Kept: day}), standing.Vouched.Quota()
+	for n := range 2 {
+		stored(q, feedOf(fmt.Sprint("greedy", n), 0), of, entry, 10_000, begin)
+	}
+	for n := range 4 {
+		if got := stored(q, feedOf(fmt.Sprint("modest", n), 0), of, entry, 300, begin); got != 300 || q.Spent(feedOf("next", 0), of, begin) {
+			t.Errorf("one that comes after them has %d of 300 entries", got)
+		}
+	}
 }

@@ -86,7 +86,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 		"one that publishes what its origin never said is found out, and its origin is asked no more often")
 	flags.Var(&o.freshness, "freshness", "age up to which entries of other peers are cached")
 	flags.Var(&o.keep, "keep", "how long copies of other peers' entries are kept, for readers that ask for old ones while their publisher is away (default: --freshness)")
-	flags.Var(&o.cache, "cache", "bytes of strangers' entries that are kept on this peer's disk, such as 500MB or 20GB: half of it for peers that a site names, "+
+	flags.Var(&o.cache, "cache", "bytes of strangers' entries that are taken in, in the time for which they are kept, such as 500MB or 20GB: half of it for peers that a site names, "+
 		"a quarter each for others by how long they are known (default: 2GB, or a quarter of the room on the disk if that is more)")
 	flags.Var(&o.refresh, "refresh", "refresh period: shorter notices a lost manager sooner, and costs more messages")
 	flags.IntVar(&o.attempts, "attempts", o.attempts, "objections after which a secondary asks to be replaced")
