@@ -22,7 +22,8 @@ type Block struct {
 // it. A nil List blocks nothing.
 type List struct {
 	keys     map[feedring.PeerID]bool
-	prefixes []netip.Prefix
+	prefixes map[netip.Prefix]bool
+	lengths  []int // of the prefixes
 	domains  map[string]bool
 	next     time.Time
 }
@@ -30,7 +31,7 @@ type List struct {
 // NewList returns the list of the blocks that hold at a time, and of peers that fall
 // under them.
 func NewList(all []Block, peers []feedring.PeerID, now time.Time) *List {
-	l := &List{keys: make(map[feedring.PeerID]bool), domains: make(map[string]bool)}
+	l := &List{keys: make(map[feedring.PeerID]bool), prefixes: make(map[netip.Prefix]bool), domains: make(map[string]bool)}
 	for _, b := range all {
 		if b.Ended(now) {
 			continue
@@ -42,7 +43,10 @@ func NewList(all []Block, peers []feedring.PeerID, now time.Time) *List {
 		case Key:
 			l.keys[feedring.PeerID(b.Target.name)] = true
 		case Prefix:
-			l.prefixes = append(l.prefixes, b.Target.prefix)
+			l.prefixes[b.Target.prefix] = true
+			if n := b.Target.prefix.Bits(); !slices.Contains(l.lengths, n) {
+				l.lengths = append(l.lengths, n)
+			}
 		case Domain:
 			l.domains[b.Target.name] = true
 		}
@@ -79,7 +83,10 @@ func (l *List) Addr(a netip.Addr) bool {
 		return false
 	}
 	a = plain(a)
-	return slices.ContainsFunc(l.prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
+	return slices.ContainsFunc(l.lengths, func(n int) bool {
+		p, err := a.Prefix(n) // of IPv4 there is none longer than 32
+		return err == nil && l.prefixes[p]
+	})
 }
 
 // Host reports whether a host, a URL's or one with a port, is a blocked domain or below

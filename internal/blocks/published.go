@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/net/publicsuffix"
+
 	"github.com/feedring/feedring/internal/hostkind"
 )
 
@@ -21,6 +23,8 @@ const (
 
 	maxTarget = 300
 	maxReason = 500
+
+	leastListedIPv4, leastListedIPv6 = 16, 32
 )
 
 // Why a text is no list.
@@ -46,8 +50,8 @@ func Lines(all []Block) []Line {
 }
 
 // ParseLines reads what somebody else published, and counts the lines that it leaves out: those
-// that name nothing that can be blocked, or what is of this machine or a private network, and
-// those that are there twice. One that is no such list is an error, and then nothing of it counts.
+// that name nothing which a list may block (ParseListed), have an end that is no date, or are there
+// twice. One that is no such list is an error, and then nothing of it counts.
 func ParseLines(text []byte) (all []Block, skipped int, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if open, err := d.Token(); err != nil || open != json.Delim('[') {
@@ -62,13 +66,14 @@ func ParseLines(text []byte) (all []Block, skipped int, err error) {
 		if err := d.Decode(&line); err != nil || line == nil {
 			return nil, 0, fmt.Errorf("line %d: %w", n+1, ErrNoList)
 		}
-		target, ok := targetOf(line.Block)
-		if !ok || known[target] {
+		target, ok := ParseListed(line.Block)
+		until := line.Until.UTC()
+		if !ok || known[target] || until.Year() < 1 || until.Year() > 9999 { // such a year has no form in JSON
 			skipped++
 			continue
 		}
 		known[target] = true
-		all = append(all, Block{Target: target, Until: line.Until.UTC(), Reason: plainText(line.Reason)})
+		all = append(all, Block{Target: target, Until: until, Reason: plainText(line.Reason)})
 	}
 	if _, err := d.Token(); err != nil {
 		return nil, 0, ErrNoList
@@ -79,8 +84,10 @@ func ParseLines(text []byte) (all []Block, skipped int, err error) {
 	return all, skipped, nil
 }
 
-// targetOf is what a line of somebody else may block here.
-func targetOf(text string) (Target, bool) {
+// ParseListed is Parse of a line of somebody else, which may block less: nothing of this machine or
+// a private network, no prefix shorter than /16, or /32 of IPv6, and no domain below which anybody
+// gets a name. So a few lines do not bar everybody.
+func ParseListed(text string) (Target, bool) {
 	if len(text) > maxTarget {
 		return Target{}, false
 	}
@@ -90,9 +97,14 @@ func targetOf(text string) (Target, bool) {
 	}
 	switch t.kind {
 	case Prefix:
-		return t, !holdsPrivate(t.prefix)
+		least := leastListedIPv6
+		if t.prefix.Addr().Is4() {
+			least = leastListedIPv4
+		}
+		return t, t.prefix.Bits() >= least && !holdsPrivate(t.prefix)
 	case Domain:
-		return t, hostkind.Of(t.name) == hostkind.Public
+		suffix, _ := publicsuffix.PublicSuffix(t.name)
+		return t, suffix != t.name && hostkind.Of(t.name) == hostkind.Public
 	}
 	return t, true
 }

@@ -18,12 +18,15 @@ func TestParseLines(t *testing.T) {
 		{"block":"Spam.Example"}, {"block":"spam.example"}, {"block":"2001:db8::/48","more":{"x":[1]}},
 		{"block":"0.0.0.0/0"}, {"block":"10.1.0.0/16"}, {"block":"127.0.0.1"}, {"block":"::1"}, {"block":"8.0.0.0/6"},
 		{"block":"localhost"}, {"block":"printer.local"}, {"block":""}, {"reason":"no target"}, {"block":"` + strings.Repeat("a.", 1000) + `example"},
+		{"block":"198.51.0.0/15"}, {"block":"2001:db9::/31"}, {"block":"com"}, {"block":"co.uk"}, {"block":"github.io"},
+		{"block":"late.example","until":"9999-12-31T23:59:59-01:00"}, {"block":"early.example","until":"0001-01-01T00:00:00+01:00"},
+		{"block":"198.51.0.0/16"}, {"block":"2001:db9::/32"}, {"block":"user.github.io"},
 		{"block":"evil.example","reason":"\u001b[2Jx\u0000` + strings.Repeat("y", 1000) + `"}
 	]`))
-	if err != nil || skipped != 11 || len(got) != 4 {
+	if err != nil || skipped != 18 || len(got) != 7 {
 		t.Fatalf("%d blocks, %d left out, %v", len(got), skipped, err)
 	}
-	for i, want := range []string{aKey, "spam.example", "2001:db8::/48", "evil.example"} {
+	for i, want := range []string{aKey, "spam.example", "2001:db8::/48", "198.51.0.0/16", "2001:db9::/32", "user.github.io", "evil.example"} {
 		if got[i].Target.String() != want {
 			t.Errorf("%s in place of %s", got[i].Target, want)
 		}
@@ -31,11 +34,11 @@ func TestParseLines(t *testing.T) {
 	if !got[0].Until.Equal(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) || got[0].Reason != "spam" {
 		t.Errorf("%+v", got[0])
 	}
-	if r := got[3].Reason; strings.ContainsAny(r, "\x1b\x00") || len(r) > maxReason {
+	if r := got[6].Reason; strings.ContainsAny(r, "\x1b\x00") || len(r) > maxReason {
 		t.Errorf("reason %q", r)
 	}
 	text, err := json.Marshal(Lines(got))
-	if again, _, err := ParseLines(text); err != nil || len(again) != 4 {
+	if again, _, err := ParseLines(text); err != nil || len(again) != 7 {
 		t.Errorf("published and read again: %d, %v", len(again), err)
 	}
 	if err != nil {
@@ -75,6 +78,9 @@ func FuzzParseLines(f *testing.F) {
 			if again, err := Parse(b.Target.String()); err != nil || again != b.Target || len(b.Reason) > maxReason {
 				t.Fatalf("%+v is read again as %v, %v", b, again, err)
 			}
+		}
+		if _, err := json.Marshal(Lines(all)); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

@@ -60,6 +60,7 @@ type Blocks struct {
 	within   []feedring.PeerID // peers that fall under own prefixes and domains, in order
 	withinOf []feedring.PeerID // … under those of others
 	views    Views
+	placedOf *peer.View // of which within and withinOf were found; nil: they were not
 	watchers []Watcher
 	reader   listReader
 }
@@ -159,38 +160,47 @@ func (b *Blocks) pause() time.Duration {
 	return wait
 }
 
-// renew makes the policy anew where it became another one. It is called with changing held.
+// renew makes the policy anew where a block ended or peers came to fall under others: with lists of
+// others it is large. It is called with changing held.
 func (b *Blocks) renew() {
-	now := time.Now()
-	b.all = slices.DeleteFunc(b.all, func(one blocks.Block) bool { return one.Ended(now) })
-	was, plain := b.policy.Load(), b.make(now, nil, nil)
-	within, withinOf := b.place(plain)
-	same := slices.Equal(within, b.within) && slices.Equal(withinOf, b.withinOf) &&
-		(was.Own != nil) == (plain.Own != nil) && (was.Others != nil) == (plain.Others != nil) && was.Next().Equal(plain.Next())
-	if !same {
+	now, p := time.Now(), b.policy.Load()
+	if next := p.Next(); !next.IsZero() && !now.Before(next) {
+		b.all = slices.DeleteFunc(b.all, func(one blocks.Block) bool { return one.Ended(now) })
+		b.remake(now)
+		return
+	}
+	if b.views == nil || !p.Places() || b.views.View() == b.placedOf {
+		return
+	}
+	if within, withinOf := b.place(p); !slices.Equal(within, b.within) || !slices.Equal(withinOf, b.withinOf) {
 		b.set(now, within, withinOf)
 	}
 }
 
 // place finds the peers that fall under prefixes and domains.
-func (b *Blocks) place(plain *blocks.Policy) (within, withinOf []feedring.PeerID) {
-	if b.views == nil || !plain.Places() {
+func (b *Blocks) place(p *blocks.Policy) (within, withinOf []feedring.PeerID) {
+	if b.views == nil || !p.Places() {
+		b.placedOf = nil
 		return nil, nil
 	}
-	view := b.views.View()
-	return placed(view, plain.Own, b.self), placed(view, plain.Others, b.self)
+	b.placedOf = b.views.View()
+	return placed(b.placedOf, p.Own, b.self), placed(b.placedOf, p.Others, b.self)
 }
 
 // apply has what was changed hold at once. It is called with changing held.
 func (b *Blocks) apply() {
 	b.sortOthers()
-	now := time.Now()
-	within, withinOf := b.place(b.make(now, nil, nil))
-	b.set(now, within, withinOf)
+	b.remake(time.Now())
 	select {
 	case b.wake <- struct{}{}: // the next end may be sooner
 	default:
 	}
+}
+
+// remake makes the policy anew of all blocks. It is called with changing held.
+func (b *Blocks) remake(now time.Time) {
+	within, withinOf := b.place(b.make(now, nil, nil))
+	b.set(now, within, withinOf)
 }
 
 // set makes the policy anew, and tells the watchers. It is called with changing held.
@@ -274,6 +284,11 @@ func (b *Blocks) Peer(id feedring.PeerID) bool { return b.policy.Load().Peer(id)
 // Feed reports whether a feed is blocked. This peer's own are not.
 func (b *Blocks) Feed(ref feedring.FeedRef) bool {
 	return ref.Publisher != b.self && b.policy.Load().Feed(ref)
+}
+
+// OwnFeed is Feed by the blocks of this peer's owner alone.
+func (b *Blocks) OwnFeed(ref feedring.FeedRef) bool {
+	return ref.Publisher != b.self && b.policy.Load().Own.Feed(ref)
 }
 
 // Provider reports whether a provider calls itself by a blocked domain.

@@ -1,6 +1,7 @@
 package blocking
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,7 +71,7 @@ func (b *Blocks) openLists() error {
 			return fmt.Errorf("block list %s: %w", l.URL, err)
 		}
 		for _, one := range lines {
-			if target, err := blocks.Parse(one.Block); err == nil {
+			if target, ok := blocks.ParseListed(one.Block); ok {
 				l.blocked = append(l.blocked, blocks.Block{Target: target, Until: one.Until, Reason: one.Reason})
 			}
 		}
@@ -146,10 +147,10 @@ func (b *Blocks) Unfollow(ctx context.Context, url string) error {
 	if err := b.keep(ctx, nil, next); err != nil {
 		return err
 	}
-	if err := b.store.Delete(ctx, store.BucketPeer, linesRecord+url); err != nil {
-		return err
-	}
 	b.apply()
+	if err := b.store.Delete(ctx, store.BucketPeer, linesRecord+url); err != nil {
+		b.reader.log.Warn("the lines of a block list that is not followed any more stay on disk", "list", url, "err", err)
+	}
 	return nil
 }
 
@@ -169,11 +170,20 @@ func (b *Blocks) keep(ctx context.Context, changed *list, next []*list) error {
 }
 
 func (b *Blocks) put(ctx context.Context, key string, value any) error {
-	text, err := json.Marshal(value)
+	text, err := encode(value)
 	if err != nil {
 		return err
 	}
 	return b.store.Put(ctx, store.BucketPeer, key, text)
+}
+
+// encode is json.Marshal, but that "<", ">" and "&" take a byte each.
+func encode(value any) ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 // listed reports whether a list of others blocks a target. It is called with changing held.
@@ -259,7 +269,7 @@ func (b *Blocks) nextList(now time.Time) (first *list, wait time.Duration) {
 	return first, max(0, wait)
 }
 
-// reread reads a list again. What cannot be read leaves it as it was.
+// reread reads a list again. What cannot be read or kept leaves it as it was.
 func (b *Blocks) reread(ctx context.Context, was *list) {
 	answer := b.reader.read(ctx, was)
 	if ctx.Err() != nil {
@@ -271,19 +281,21 @@ func (b *Blocks) reread(ctx context.Context, was *list) {
 	if i < 0 {
 		return // not followed any more
 	}
+	if answer.err == nil && !answer.same {
+		answer.err = b.put(ctx, linesRecord+was.URL, blocks.Lines(answer.blocked))
+		if ctx.Err() != nil {
+			return
+		}
+	}
 	l := *b.lists[i]
 	l.take(answer, time.Now())
 	b.reader.tell(&l, was.Problem)
 	next := slices.Clone(b.lists)
 	next[i] = &l
-	changed := &l
-	if answer.err != nil || answer.same {
-		changed = nil
+	if err := b.keep(ctx, nil, next); err != nil {
+		b.lists = next // after a restart it is asked again with what was known of it before
 	}
-	if err := b.keep(ctx, changed, next); err != nil {
-		b.lists = next // the disk takes it later; until then it holds in memory
-	}
-	if changed != nil {
+	if answer.err == nil && !answer.same {
 		b.apply()
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/blocks"
+	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/store"
@@ -155,6 +156,124 @@ func TestHostileLists(t *testing.T) {
 	if _, err := b.Follow(t.Context(), address); !errors.Is(err, ErrLists) {
 		t.Errorf("one more than %d: %v", MaxLists, err)
 	}
+}
+
+// full is a disk with room for nothing.
+type full struct{ disk }
+
+var errFull = errors.New("the disk is full")
+
+func (full) Put(context.Context, store.Bucket, string, []byte) error { return errFull }
+
+func (full) Delete(context.Context, store.Bucket, string) error { return errFull }
+
+// A list that cannot be kept leaves what held before, is told of once, and is read again whole.
+func TestListThatCannotBeKept(t *testing.T) {
+	var log bytes.Buffer
+	d, w := disk{}, &web{status: http.StatusOK, body: `[{"block":"spam.example"}]`}
+	b := opened(t, d, w, &log)
+	if _, err := b.Follow(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	reread := func() {
+		l, _ := b.nextList(time.Now())
+		b.reread(t.Context(), l)
+	}
+	w.body = `[{"block":"other.example"}]`
+	b.store = full{d}
+	reread()
+	reread()
+	if is := b.Lists()[0]; is.Problem == "" || !has(b, "spam.example") || has(b, "other.example") || strings.Count(log.String(), "WARN") != 1 {
+		t.Errorf("%+v, log %s", is, log.String())
+	}
+	if err := b.Unfollow(t.Context(), address); !errors.Is(err, errFull) || !has(b, "spam.example") || len(b.Lists()) != 1 {
+		t.Errorf("unfollowed with a full disk: %v", err)
+	}
+	b.store = d
+	reread()
+	if is := b.Lists()[0]; is.Problem != "" || !has(b, "other.example") {
+		t.Errorf("with room again: %+v", is)
+	}
+	b = opened(t, d, w, &log)
+	if !has(b, "other.example") || has(b, "spam.example") {
+		t.Error("after a restart the list is another one")
+	}
+	b.store = noDeletes{d}
+	if err := b.Unfollow(t.Context(), address); err != nil || has(b, "other.example") || len(b.Lists()) != 0 {
+		t.Errorf("unfollowed, and the lines stay: %v", err)
+	}
+}
+
+// noDeletes keeps what it has.
+type noDeletes struct{ disk }
+
+func (noDeletes) Delete(context.Context, store.Bucket, string) error { return errFull }
+
+// What a list takes here is bounded: its white space and other members do not count.
+func TestLargeLists(t *testing.T) {
+	line := func(i int) string {
+		return fmt.Sprintf(`{"block":"%d.example","reason":"%s"}`, i, strings.Repeat("<", 60))
+	}
+	lines := make([]string, 7_000)
+	for i := range lines {
+		lines[i] = line(i)
+	}
+	list := func(n int) string { return "[" + strings.Join(lines[:n], ",") + "]" }
+	w := &web{status: http.StatusOK, body: list(7_000)}
+	d := disk{}
+	b := opened(t, d, w, io.Discard)
+	is, err := b.Follow(t.Context(), address)
+	if err != nil || is.Lines != 7_000 || len(d[linesRecord+address]) > store.MaxValue {
+		t.Errorf("%d lines of %d bytes: %d, %v", len(lines), len(w.body), is.Lines, err)
+	}
+	for i := range 1_000 {
+		lines = append(lines, line(7_000+i))
+	}
+	if w.body = list(8_000); len(w.body) <= store.MaxValue || len(w.body) > blocks.MaxBytes {
+		t.Fatalf("%d bytes", len(w.body))
+	}
+	if _, err := b.Follow(t.Context(), "https://more.example/"); !errors.Is(err, ErrKept) {
+		t.Errorf("%d bytes: %v", len(w.body), err)
+	}
+}
+
+// views are what the machine knows.
+type views struct{ view *peer.View }
+
+func (v *views) View() *peer.View { return v.view }
+
+// A policy is made anew where rows changed who falls under it, and where a block ended.
+func TestPolicyIsMadeAnewWhereSomethingChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := func(addrs ...string) *peer.View {
+			return &peer.View{Addrs: map[feedring.PeerID][]string{"p": addrs}}
+		}
+		b, v := opened(t, disk{}, &web{}, io.Discard), &views{view: at("/ip4/192.0.2.9/tcp/1")}
+		b.Begin("self", v)
+		prefix, _ := blocks.Parse("192.0.2.0/24")
+		domain, _ := blocks.Parse("spam.example")
+		for _, one := range []blocks.Block{{Target: prefix}, {Target: domain, Until: time.Now().Add(time.Minute)}} {
+			if _, err := b.Add(t.Context(), one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		renewed := func(what string, made, blocked, host bool) {
+			t.Helper()
+			before := b.policy.Load()
+			b.renew()
+			if b.policy.Load() != before != made || b.Peer("p") != blocked || has(b, "spam.example") != host {
+				t.Errorf("%s: made anew %t, the peer blocked %t, the domain %t", what, b.policy.Load() != before, b.Peer("p"), has(b, "spam.example"))
+			}
+		}
+		renewed("nothing changed", false, true, true)
+		v.view = at("/ip4/192.0.2.9/tcp/1")
+		renewed("other rows, the same addresses", false, true, true)
+		v.view = at("/ip4/198.51.100.1/tcp/1")
+		renewed("the peer moved", true, false, true)
+		time.Sleep(time.Minute) // virtual
+		renewed("a block ended", true, false, false)
+		renewed("and nothing since", false, false, false)
+	})
 }
 
 // A list that redirects to this machine or a private network is not read there.

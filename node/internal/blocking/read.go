@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring/internal/blocks"
 	"github.com/feedring/feedring/internal/outbound"
 	"github.com/feedring/feedring/internal/safehttp"
+	"github.com/feedring/feedring/internal/store"
 )
 
 // Doer fetches from outside.
@@ -23,6 +24,7 @@ type Doer interface {
 var (
 	ErrAddress = errors.New("it is no address of a list: write one such as https://example.org/blocks.json")
 	ErrLarge   = errors.New("the list is larger than 1 MiB")
+	ErrKept    = errors.New("what the lines of the list block, until when and why, takes more than the 704 KiB that are kept")
 )
 
 // StatusError is for a list that is answered with another status than 200.
@@ -104,6 +106,12 @@ func (r *listReader) read(ctx context.Context, l *list) answer {
 		return answer{err: ErrLarge}
 	}
 	blocked, skipped, err := blocks.ParseLines(text)
+	if err == nil {
+		var kept []byte
+		if kept, err = encode(blocks.Lines(blocked)); err == nil && len(kept) > store.MaxValue {
+			err = ErrKept
+		}
+	}
 	return answer{err: err, blocked: blocked, skipped: skipped, etag: short(resp.Header.Get("ETag")), modified: short(resp.Header.Get("Last-Modified"))}
 }
 
@@ -119,7 +127,7 @@ func short(s string) string {
 func (r *listReader) tell(l *list, before string) {
 	switch {
 	case l.Problem != "" && before == "":
-		r.log.Warn("a block list cannot be read: what it said before holds", "list", l.URL, "err", l.Problem)
+		r.log.Warn("a block list cannot be read or kept: what it said before holds", "list", l.URL, "err", l.Problem)
 	case l.Problem == "" && before != "":
 		r.log.Info("a block list can be read again", "list", l.URL)
 	}

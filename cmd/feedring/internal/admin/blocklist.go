@@ -119,7 +119,8 @@ func (a *commands) blockFollowCommand(f *command.PeerFlags) *cobra.Command {
 		Use:   "follow URL",
 		Short: "Block what a list of others blocks, read now and daily",
 		Long: "follow has a running peer block what a list blocks that somebody else publishes. The list is read now, and once a\n" +
-			"day from then on: at most 10,000 lines and 1 MiB. It is a recommendation: it bars nobody whom you trust by hand\n" +
+			"day from then on: at most 10,000 lines and 1 MiB, 704 KiB without white space. It leaves out prefixes shorter than /16\n" +
+			"(/32 of IPv6) and domains such as com and github.io. It is a recommendation: it bars nobody whom you trust by hand\n" +
 			"(serve --trust), nor this peer itself, its feeds, or anything of this machine or a private network; and\n" +
 			"\"feedring unblock\" makes an exception. While it cannot be read, what it said before holds.",
 		Example: "  feedring block follow https://example.org/blocks.json\n  feedring block list",
