@@ -193,7 +193,7 @@ var arrows = map[string][]string{
 		"node/internal/tasks",
 	},
 	"node/internal/blocking":    {".", "internal/blocks", "internal/outbound", "internal/peer", "internal/refusals", "internal/safehttp", "internal/store", "internal/wire"},
-	"node/internal/trusted":     {".", "internal/peer", "internal/vouch", "internal/web"},
+	"node/internal/trusted":     {".", "group", "internal/peer", "internal/vouch", "internal/web"},
 	"node/internal/optouts":     {".", "internal/optout", "internal/origin/fetch", "internal/peer", "internal/store", "internal/vouch", "internal/web"},
 	"node/internal/contacts":    {".", "internal/host", "internal/host/addr", "internal/peer", "internal/store"},
 	"node/internal/backlog":     {},

@@ -123,9 +123,10 @@ func (m *marks) contradicted(key markKey, host string) {
 	}
 }
 
-// blocked reports whether the owner of this peer blocks the publisher or where it would
-// be asked for.
-func (m *marks) blocked(key markKey) bool {
+// blocked reports whether the publisher, or where it would be asked for, is blocked; for trust,
+// whether the owner of this peer blocks it: lists of others bar nobody who is trusted, and
+// whether a site vouches for a publisher of theirs is known only once it is asked.
+func (m *marks) blocked(key markKey, trust bool) bool {
 	blocks := m.checker.cfg.Blocks
 	if blocks == nil {
 		return false
@@ -134,14 +135,27 @@ func (m *marks) blocked(key markKey) bool {
 	if ref.URL == "" {
 		ref.URL = "https://" + key.name
 	}
+	if trust {
+		return blocks.OwnFeed(ref)
+	}
 	return blocks.Feed(ref)
 }
 
 // want looks, if it is time and nothing of it is blocked. It never blocks.
 func (m *marks) want(key markKey, host string, look func(context.Context) (vouch.Verdict, error)) {
-	if m.blocked(key) {
-		return
+	if !m.blocked(key, false) {
+		m.begin(key, host, look)
 	}
+}
+
+// wantForTrust is want, where lists of others do not count.
+func (m *marks) wantForTrust(key markKey, host string, look func(context.Context) (vouch.Verdict, error)) {
+	if !m.blocked(key, true) {
+		m.begin(key, host, look)
+	}
+}
+
+func (m *marks) begin(key markKey, host string, look func(context.Context) (vouch.Verdict, error)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
@@ -263,24 +277,41 @@ func (c *Checker) Bearing(ref feedring.FeedRef, given feedring.Provider) string 
 	if len(vouch.SitesOf("https://"+site)) == 0 || safehttp.IsPrivateHost(site) {
 		return ""
 	}
-	if c.Names(site, ref) {
+	if c.marks.seen(markKey{publisher: ref.Publisher, feed: ref.URL}) == site {
+		return site
+	}
+	key := markKey{publisher: ref.Publisher, name: site}
+	named := c.marks.seen(key)
+	c.marks.want(key, site, c.look(key, site))
+	if named != "" {
 		return site
 	}
 	return ""
 }
 
 // Names reports whether this peer saw a site name the publisher of a feed, for that feed or any.
-// It asks the site, and does not wait for the answer.
+// It asks the site, for trust by hand and so whatever lists of others block, and does not wait for the
+// answer.
 func (c *Checker) Names(site string, ref feedring.FeedRef) bool {
-	if c.marks.seen(markKey{publisher: ref.Publisher, feed: ref.URL}) == site {
-		return true
+	key := markKey{publisher: ref.Publisher, feed: ref.URL}
+	named := c.marks.seen(key) == site
+	if !named {
+		key = markKey{publisher: ref.Publisher, name: site}
+		named = c.marks.seen(key) != ""
 	}
-	key := markKey{publisher: ref.Publisher, name: site}
-	named := c.marks.seen(key)
-	c.marks.want(key, site, func(ctx context.Context) (vouch.Verdict, error) {
-		return c.cfg.Sites.Check(ctx, site, ref.Publisher, nil, vouch.Hearsay{})
-	})
-	return named != ""
+	c.marks.wantForTrust(key, site, c.look(key, site))
+	return named
+}
+
+// look asks one site for a mark.
+func (c *Checker) look(key markKey, site string) func(context.Context) (vouch.Verdict, error) {
+	var feeds []string
+	if key.feed != "" {
+		feeds = []string{key.feed}
+	}
+	return func(ctx context.Context) (vouch.Verdict, error) {
+		return c.cfg.Sites.Check(ctx, site, key.publisher, feeds, vouch.Hearsay{})
+	}
 }
 
 // want looks at the sites of a feed for this peer's own readers.

@@ -36,8 +36,12 @@ type Feeds interface {
 	Visit(ctx context.Context, url string, ask func(context.Context) error) error
 }
 
-// Blocks tells what the owner of this peer blocks.
-type Blocks interface{ Feed(feedring.FeedRef) bool }
+// Blocks tells what is blocked at this peer.
+type Blocks interface {
+	Feed(feedring.FeedRef) bool
+	// OwnFeed is Feed without the lists of others.
+	OwnFeed(feedring.FeedRef) bool
+}
 
 // Config is what a checker needs.
 type Config struct {

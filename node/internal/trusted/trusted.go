@@ -9,8 +9,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/vouch"
 	"github.com/feedring/feedring/internal/web"
@@ -41,12 +43,23 @@ type Lists interface {
 type Keeper struct {
 	peers []feedring.PeerID
 	sites []string
+	hosts []string // of the sites, to tell most feeds apart from theirs at little cost
+	of    map[*group.View][]offer
 	found atomic.Pointer[map[feedring.PeerID][]string] // by which sites
+}
+
+// offer is a feed of a trusted site that a peer offers. Who offers feeds is anybody.
+type offer struct {
+	site string
+	feed feedring.FeedRef
 }
 
 // New returns a keeper of what the owner named.
 func New(peers []feedring.PeerID, sites []string) *Keeper {
 	k := &Keeper{peers: slices.Compact(slices.Sorted(slices.Values(peers))), sites: slices.Compact(slices.Sorted(slices.Values(sites)))}
+	for _, site := range k.sites {
+		k.hosts = append(k.hosts, hostOf(site))
+	}
 	k.found.Store(&map[feedring.PeerID][]string{})
 	return k
 }
@@ -81,25 +94,55 @@ func (k *Keeper) find(loop Loop, lists Lists, sites Sites) {
 	if view == nil {
 		return
 	}
-	found := make(map[feedring.PeerID][]string)
+	found, of := make(map[feedring.PeerID][]string), make(map[*group.View][]offer)
 	for _, m := range view.Memberships {
-		for i := range m.Members {
-			row := m.Members[i].Row
-			for _, f := range row.Feeds {
-				for _, site := range vouch.SitesOf(f.URL) {
-					if slices.Contains(k.sites, site) && !slices.Contains(found[row.Peer], site) && sites.Names(site, feedring.FeedRef{URL: f.URL, Publisher: row.Peer}) {
-						found[row.Peer] = append(found[row.Peer], site)
-					}
-				}
+		offers, known := k.of[m]
+		if !known {
+			offers = k.offers(m)
+		}
+		of[m] = offers
+		for _, o := range offers {
+			if p := o.feed.Publisher; !slices.Contains(found[p], o.site) && sites.Names(o.site, o.feed) {
+				found[p] = append(found[p], o.site)
 			}
 		}
 	}
+	k.of = of
 	for p := range found {
 		slices.Sort(found[p])
 	}
 	if was := k.found.Swap(&found); !maps.EqualFunc(found, *was, slices.Equal) {
 		k.Tell(loop, lists)
 	}
+}
+
+// offers are the feeds of trusted sites in one state of a group.
+func (k *Keeper) offers(m *group.View) (all []offer) {
+	for i := range m.Members {
+		row := m.Members[i].Row
+		for _, f := range row.Feeds {
+			lower := strings.ToLower(f.URL)
+			if !slices.ContainsFunc(k.hosts, func(host string) bool { return strings.Contains(lower, host) }) {
+				continue
+			}
+			for _, site := range vouch.SitesOf(f.URL) {
+				if slices.Contains(k.sites, site) {
+					all = append(all, offer{site, feedring.FeedRef{URL: f.URL, Publisher: row.Peer}})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// hostOf is the part of a site that addresses of its feeds hold: they may write its port otherwise, and
+// its letters too where it is not ASCII.
+func hostOf(site string) string {
+	host, _, _ := strings.Cut(site, ":")
+	if strings.ContainsFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return ""
+	}
+	return host
 }
 
 func (k *Keeper) all() []feedring.PeerID {

@@ -7,6 +7,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/vouch"
 )
 
 type loop struct {
@@ -57,8 +58,28 @@ func TestPublishersThatATrustedSiteNames(t *testing.T) {
 	if !slices.Equal(l.spared, want[1]) {
 		t.Errorf("lists of others spare %q", l.spared)
 	}
+	if offers := k.of[l.view.Memberships["news"]]; len(offers) != 2 {
+		t.Errorf("feeds of the site that are offered: %v", offers)
+	}
 	delete(saw, "site.example")
 	if k.find(l, l, saw); len(l.told) != 3 || !slices.Equal(l.told[2], want[0]) {
 		t.Errorf("after the site took its word back: %q", l.told)
+	}
+}
+
+// However its address is written, a feed of a trusted site is found.
+func TestOffers(t *testing.T) {
+	for _, c := range [][2]string{
+		{"site.example", "https://WWW.Site.Example./feed"}, {"site.example", "http://a.b.site.example:8080/"}, {"site.example:8080", "http://site.example.:8080/feed"},
+		{"[2001:db8::1]:8080", "http://[2001:DB8::1]:8080/feed"}, {"127.0.0.1:80", ""}, {"site.example", "https://evil.example/site.example"},
+	} {
+		want := 0
+		if slices.Contains(vouch.SitesOf(c[1]), c[0]) {
+			want = 1
+		}
+		k := New(nil, []string{c[0]})
+		if got := k.offers(&group.View{Members: []group.Member{{Row: &group.Row{Peer: "p", Feeds: []feedring.Feed{{URL: c[1]}}}}}}); len(got) != want {
+			t.Errorf("%s of %s: %v", c[1], c[0], got)
+		}
 	}
 }
