@@ -78,7 +78,7 @@ func (m *Machine) onForgotten(from feedring.PeerID, peers []feedring.PeerID) {
 	}
 }
 
-// Trusted is told by the driver.
+// Trusted are the peers that the owner trusts by hand: they have the part of the vouched.
 type Trusted = admission.Trusted
 
 var _ admission.Membership = shell{}

@@ -29,7 +29,7 @@ const (
 	AdviseCloseData     Advice = "run chmod go-w on it"
 	AdviseCredential    Advice = "ask a member for an invitation, stop the peer, and run \"feedring network join CODE\""
 	AdviseNamed         Advice = "publish what \"feedring vouch\" prints at the site of one of its feeds, or of serve --site, which is asked again within ten minutes"
-	AdviseBlockList     Advice = "what it said before holds, and it is asked again; \"feedring block unfollow URL\" ends that"
+	AdviseBlockList     Advice = "what it said before holds, and it is asked again; \"feedring block list\" says which, and why"
 	AdviseAdmin         Advice = "ask an admin of the network, or a holder of a root key"
 )
 

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,13 +103,12 @@ func toldList(is blocking.Followed) web.BlockList {
 	return web.BlockList{List: is.URL, Lines: is.Lines, Skipped: is.Skipped, Read: is.Read.UTC().Truncate(time.Second), Problem: is.Problem}
 }
 
-// warnings are what is wrong beside the peer itself, and what to do.
+// warnings are what is wrong beside the peer itself, and what to do. Anybody may read them, so they
+// do not say whose list the owner follows.
 func (d *Admin) warnings() []string {
 	all := d.cfg.Members.Warnings()
-	for _, is := range d.cfg.Blocks.Lists() {
-		if is.Problem != "" {
-			all = append(all, web.AdviseBlockList.To("the block list "+is.URL+" cannot be read: "+is.Problem))
-		}
+	if slices.ContainsFunc(d.cfg.Blocks.Lists(), func(is blocking.Followed) bool { return is.Problem != "" }) {
+		all = append(all, web.AdviseBlockList.To("a block list that is followed could not be read"))
 	}
 	return all
 }
