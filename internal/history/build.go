@@ -31,10 +31,10 @@ type limits struct {
 	docs, logs, weight   int // of a segment
 
 	look  time.Duration // one turn of a search that looks at each entry
-	erase time.Duration // from a retraction until segments are remade without its entry
+	erase time.Duration // from a retraction until segments begin to be remade without its entry
 }
 
-var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, logs: maxLogs, weight: 16 << 20, look: 100 * time.Millisecond, erase: 6 * time.Hour}
+var defaultLimits = limits{tailDocs: 4 << 10, tailWeight: 3 << 20, docs: maxDocs, logs: maxLogs, weight: 16 << 20, look: 100 * time.Millisecond, erase: 5 * time.Hour}
 
 func (h *History) building(id uint64) *building {
 	return &building{store: h.store, limits: h.limits, id: id, lists: newLists(), logs: newLogs()}

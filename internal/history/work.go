@@ -35,7 +35,7 @@ func (h *History) work(ctx context.Context) {
 // step does the next piece of work, and reports whether there may be more.
 func (h *History) step(ctx context.Context) (more bool, err error) {
 	st := h.state.Load()
-	for _, do := range []func(context.Context, *state) (bool, error){h.sweep, h.erase, h.catchUp, h.flush, h.extend, h.merge, h.tidy} {
+	for _, do := range []func(context.Context, *state) (bool, error){h.sweep, h.catchUp, h.flush, h.extend, h.merge, h.erase, h.tidy} {
 		more, err = do(ctx, st)
 		if errors.Is(err, errDamaged) {
 			h.reset(st, err)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/feedring/feedring/internal/store/rows"
@@ -42,7 +43,8 @@ func (b *batch) eraseWords(key []byte) {
 // Erasures counts the transactions since the store was opened that erased something.
 func (s *Store) Erasures() int64 { return s.erasures.Load() }
 
-// Erasures returns some of what was erased, and the index may have words of.
+// Erasures returns what was erased, and the index may have words of: the oldest 4,096, so that
+// no publisher that takes back very much holds up what others took back before.
 func (r *Reader) Erasures() (all []Erasure, err error) {
 	err = r.txn.Each([]byte{rows.KeyErasure}, nil, func(row values.Row) (bool, error) {
 		e, key := Erasure{}, row.Key()
@@ -54,16 +56,24 @@ func (r *Reader) Erasures() (all []Erasure, err error) {
 		} else {
 			return false, fmt.Errorf("erasure: %w", ErrCorrupt)
 		}
-		all = append(all, e)
-		return len(all) < maxErasures, row.Value(func(v []byte) error {
+		err := row.Value(func(v []byte) error {
 			if len(v) != 8 {
 				return fmt.Errorf("erasure: %w", ErrCorrupt)
 			}
-			all[len(all)-1].Since = time.Unix(0, int64(binary.BigEndian.Uint64(v)))
+			e.Since = time.Unix(0, int64(binary.BigEndian.Uint64(v)))
 			return nil
 		})
+		if all = append(all, e); len(all) >= 2*maxErasures {
+			all = oldest(all)
+		}
+		return true, err
 	})
-	return all, err
+	return oldest(all), err
+}
+
+func oldest(all []Erasure) []Erasure {
+	slices.SortStableFunc(all, func(a, b Erasure) int { return a.Since.Compare(b.Since) })
+	return all[:min(len(all), maxErasures)]
 }
 
 // Erased notes that no record of an index has words of what Erasures returned any more,
@@ -78,6 +88,8 @@ func (s *Store) Erased(ctx context.Context, done []Erasure) error {
 			case errors.Is(err, ErrNotFound):
 			case err != nil:
 				return err
+			case len(since) != 8:
+				return fmt.Errorf("erasure: %w", ErrCorrupt)
 			case int64(binary.BigEndian.Uint64(since)) == done[i].Since.UnixNano():
 				b.del(key)
 			}
