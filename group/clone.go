@@ -11,7 +11,6 @@ func (m *Machine) Clone() *Machine {
 	c.timers = m.timers.Clone()
 	c.roster = m.roster.clone()
 	c.admitter = m.admitter.Clone(shell{&c})
-	c.support = m.support.Clone()
 	c.joining.via = slices.Clone(m.joining.via)
 	c.managing.pendingRows = slices.Clone(m.managing.pendingRows)
 	c.probes = slices.Clone(m.probes)
