@@ -21,18 +21,20 @@ import (
 
 // run runs one command line and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	root := newRoot(&command.Env{Args: args, Stdout: stdout, Stderr: stderr, Now: time.Now})
+	env := &command.Env{Args: args, Stdout: stdout, Stderr: stderr, Now: time.Now}
+	root := newRoot(env)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell asks what may come next
 		if err := completeFlags(root); err != nil {
-			exit.Report(stderr, err)
+			exit.Report(stderr, env, err)
 			return exit.CodeFailed
 		}
 	}
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(context.Background())
-	exit.Report(stderr, err)
+	var err error
+	env.Command, err = root.ExecuteContextC(context.Background())
+	exit.Report(stderr, env, err)
 	return exit.CodeOf(err)
 }
 
@@ -48,8 +50,8 @@ func newRoot(env *command.Env) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			env.Flags = cmd.Flags()
-			return options.Load(env.Flags, env.Config, env.Stderr)
+			env.Command = cmd
+			return options.Load(cmd.Flags(), env.Config, env.Stderr)
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}

@@ -160,22 +160,22 @@ type reported struct {
 	Own       bool             `json:"own,omitempty"` // this peer published it
 }
 
-// text says what the entry is, and what to run.
-func (r *reported) text() string {
+// blockingOf says what the entry is, and what to run.
+func (a *commands) blockingOf(r *reported) string {
 	if r.ID == "" {
-		return r.blocks()
+		return a.blocksOf(r)
 	}
 	what := fmt.Sprintf("%s of %s\n", show.Quoted(show.Printable(r.Title)), show.Printable(r.Feed))
 	if r.Own {
-		return what + "this peer published it; to take it back:  feedring retract " + show.ShellWord(show.Printable(string(r.ID)))
+		return what + "this peer published it; to take it back:  " + a.CommandLine("feedring retract "+show.ShellWord(show.Printable(string(r.ID))))
 	}
-	return what + r.blocks()
+	return what + a.blocksOf(r)
 }
 
-func (r *reported) blocks() string {
-	text := "to block its publisher:  feedring block " + show.ShellWord(show.Printable(string(r.Publisher)))
+func (a *commands) blocksOf(r *reported) string {
+	text := "to block its publisher:  " + a.CommandLine("feedring block "+show.ShellWord(show.Printable(string(r.Publisher))))
 	if site := siteOf(r.Feed); site != "" {
-		text += "\nto block its site:       feedring block " + show.ShellWord(show.Printable(site))
+		text += "\nto block its site:       " + a.CommandLine("feedring block "+show.ShellWord(show.Printable(site)))
 	}
 	return text
 }
@@ -194,7 +194,7 @@ func siteOf(address string) string {
 
 func (a *commands) report(asJSON bool, all []reported) error {
 	for _, r := range all {
-		if err := a.Confirm(asJSON, r, r.text()); err != nil {
+		if err := a.Confirm(asJSON, r, a.blockingOf(&r)); err != nil {
 			return err
 		}
 	}

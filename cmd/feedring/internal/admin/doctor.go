@@ -86,7 +86,7 @@ func (a *commands) printChecks(checks []api.Check, asJSON bool) error {
 		}
 		fmt.Fprintf(a.Stdout, "%s  %s: %s\n", mark, show.Printable(check.Name), show.Printable(check.Detail))
 		if (check.Note || !check.OK) && check.Advice != "" {
-			fmt.Fprintf(a.Stdout, "      %s\n", show.Printable(check.Advice))
+			fmt.Fprintf(a.Stdout, "      %s\n", a.WithFlags(show.Printable(check.Advice)))
 		}
 	}
 	if out.Err != nil {

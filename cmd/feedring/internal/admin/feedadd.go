@@ -50,10 +50,10 @@ func withForceHint(err error) error {
 func (a *commands) joinOffer(feedURL string, j api.Joinable) string {
 	switch {
 	case j.Join != "":
-		return fmt.Sprintf("%s runs a peer of its own: join it with \"%s\"", show.Printable(j.Join), a.joinCommandLine(j.Join))
+		return fmt.Sprintf("%s runs a peer of its own: join it with \"%s\"", show.Printable(j.Join), a.CommandLine("feedring join "+show.ShellWord(j.Join)))
 	case j.SitePeer != "":
 		return fmt.Sprintf("the site of %s runs a peer of its own, %s: join it with \"%s\" and its address",
-			show.Printable(feedURL), show.Printable(j.SitePeer), a.joinCommandLine())
+			show.Printable(feedURL), show.Printable(j.SitePeer), a.CommandLine("feedring join"))
 	}
 	return ""
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/api"
 	"github.com/feedring/feedring/cmd/feedring/internal/command"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
-	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 	"github.com/feedring/feedring/internal/host/addr"
 )
@@ -83,8 +82,8 @@ func (a *commands) joinThrough(ctx context.Context, peer *api.Client, target str
 		if asJSON {
 			show.NewLines(a.Stdout).Print(answer)
 		}
-		return fmt.Errorf("%s was not reached: %s: it is tried again and again; if it is a typing error, remove it with \"%s\"",
-			show.Printable(answer.Join), show.OneLine(answer.Error), a.joinCommandLine("--remove", answer.Join))
+		return fmt.Errorf("%s was not reached: %s: it is tried again and again; if it is a typing error, remove it with \"feedring join --remove %s\"",
+			show.Printable(answer.Join), show.OneLine(answer.Error), show.ShellWord(answer.Join))
 	}
 	return a.Confirm(asJSON, answer, reachedLine(answer))
 }
@@ -164,21 +163,4 @@ func (a *commands) completeJoins(f *command.PeerFlags, remove *bool) cobra.Compl
 		}
 		return targets, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// joinCommandLine is a command for the peer that the flags of this command name.
-func (a *commands) joinCommandLine(words ...string) string {
-	line := "feedring join"
-	for _, name := range []string{"data", "api", "token-file"} {
-		if a.Flags == nil {
-			break
-		}
-		if f := a.Flags.Lookup(name); f != nil && options.Source(f) == "--"+name {
-			line += " --" + name + " " + show.ShellWord(f.Value.String())
-		}
-	}
-	for _, word := range words {
-		line += " " + show.ShellWord(word)
-	}
-	return line
 }

@@ -41,10 +41,11 @@ func (a *commands) opmlImportCommand() *cobra.Command {
 		Use:   "import FILE",
 		Short: "Add the feeds of a list to a running peer",
 		Long: "import adds the feeds of a list, kept over a restart. Those that the peer has already stay as they are; one\n" +
-			"that is refused is told and stops no other, and the exit is 1 then. FILE may be - for standard input. The list's titles are\n" +
-			"shown until the feeds were read. Before it answers the peer fetches the addresses, at many sites at once and for\n" +
-			"six seconds at most: those without a feed are refused, unless --force is given; those that are busy or late (429,\n" +
-			"5xx, a time-out) are added with a warning; and those that it could not fetch in that time are added, and counted.",
+			"that is refused is told and stops no other, and the exit is 1 then. FILE may be - for standard input. The list's\n" +
+			"titles are shown until the feeds were read. Before it answers the peer fetches the addresses, at many sites at\n" +
+			"once and for six seconds at most: those without a feed are refused, unless --force is given; those that are busy\n" +
+			"or late (429, 5xx, a time-out) are added with a warning; and those that it could not fetch in that time are\n" +
+			"added, and counted.",
 		Example: `  feedring opml import subscriptions.opml
   feedring opml import --theme technology blogs.opml
   feedring opml import --folders subscriptions.opml   # a folder "Tech News" is the theme tech-news`,
@@ -155,7 +156,7 @@ func (a *commands) printImported(answer []api.Imported, asJSON bool) error {
 	}
 	_, err := fmt.Fprintf(a.Stdout, "added %d of %d feeds; %d were there already, %d were refused\n", added, len(answer), len(answer)-added-refused, refused)
 	if unchecked > 0 && err == nil {
-		_, err = fmt.Fprintf(a.Stdout, "%d of those added were not fetched yet, for want of time: \"feedring feed list\" shows what comes of them\n", unchecked)
+		_, err = fmt.Fprintln(a.Stdout, a.WithFlags(fmt.Sprintf("%d of those added were not fetched yet, for want of time: \"feedring feed list\" shows what comes of them", unchecked)))
 	}
 	return errors.Join(err, incomplete)
 }

@@ -18,8 +18,8 @@ func (a *commands) pingCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ping URL",
 		Short: "Make a running peer fetch a feed now",
-		Long: "ping makes a running peer fetch one of its feeds now, and says how that ended: " +
-			"call it from the script that publishes a page.",
+		Long: "ping makes a running peer fetch one of its feeds now, and says how that ended: call it\n" +
+			"from the script that publishes a page.",
 		Example: `  feedring ping https://www.lemonde.fr/rss/une.xml
   feedring ping --api https://news.example --token-file token https://news.example/feed.xml`,
 		Args: command.OneURL,

@@ -93,7 +93,7 @@ func (a *commands) resolve(f *askFlags) error {
 	if err != nil || is == "" || f.URL != "" {
 		return err
 	}
-	if !a.Flags.Changed("network") {
+	if !a.Command.Flags().Changed("network") {
 		f.network = is
 	}
 	if f.network != is {

@@ -279,7 +279,7 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 		return err
 	}
 	defer peer.Close()
-	away := &outage{stderr: f.app.Stderr}
+	away := &outage{app: f.app}
 	begun := f.saved.LastEvent != ""
 	stream := &api.Stream{
 		Query: canonical(f.saved.Query), Updates: f.flags.updates, After: f.saved.LastEvent, Within: time.Duration(ask.Timeout),

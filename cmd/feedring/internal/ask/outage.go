@@ -1,8 +1,6 @@
 package ask
 
 import (
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
@@ -14,9 +12,9 @@ const lostAfter = 2 * time.Second
 
 // outage tells once that the followed peer is away, and once that it is back.
 type outage struct {
-	stderr io.Writer
-	since  time.Time // zero: it is there
-	told   bool
+	app   *commands
+	since time.Time // zero: it is there
+	told  bool
 }
 
 // lost takes why it could not be reached now.
@@ -28,13 +26,13 @@ func (o *outage) lost(now time.Time, why error) {
 		return
 	}
 	o.told = true
-	fmt.Fprintf(o.stderr, "feedring: the followed peer is lost, trying again until it is back: %s\n", show.OneLine(why.Error()))
+	o.app.Hint("the followed peer is lost, trying again until it is back: %s", show.OneLine(why.Error()))
 }
 
 // back takes that it answers.
 func (o *outage) back() {
 	if o.told {
-		fmt.Fprintln(o.stderr, "feedring: the followed peer is back, going on")
+		o.app.Hint("the followed peer is back, going on")
 	}
 	o.since, o.told = time.Time{}, false
 }

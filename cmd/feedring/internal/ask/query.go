@@ -158,7 +158,7 @@ func (a *commands) printUnread(ctx context.Context, peer ownFeeds, q feedring.Qu
 	if more := len(unread) - namedUnread; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)
 	}
-	fmt.Fprintf(a.Stderr, "feedring: this peer has not read %s yet: \"feedring feed list\" shows why\n", named)
+	a.Hint("this peer has not read %s yet: \"feedring feed list\" shows why", named)
 }
 
 // canonical returns a query with its words in the canonical form, which an older

@@ -3,7 +3,6 @@ package ask
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -59,7 +58,7 @@ func (a *commands) ring(ctx context.Context, f *askFlags) error {
 	case f.JSON:
 		return out.Err
 	case len(groups) == 0:
-		fmt.Fprintln(a.Stderr, "feedring: there is no group yet: publish a feed with \"feedring feed add URL --theme THEME\"")
+		a.Hint("there is no group yet: publish a feed with \"feedring feed add URL --theme THEME\"")
 		return nil
 	}
 	return g.Print(a.Stdout)

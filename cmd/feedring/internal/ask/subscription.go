@@ -73,7 +73,7 @@ func (a *commands) printAddresses(raw json.RawMessage, asJSON bool) error {
 		return fmt.Errorf("the peer's answer cannot be read: %w", err)
 	}
 	_, err := fmt.Fprintf(a.Stdout, "%s\n%s\n%s\n", show.Printable(sub.Atom), show.Printable(sub.RSS), show.Printable(sub.JSON))
-	fmt.Fprintf(a.Stderr, "feedring: give one of these addresses to a feed reader; \"feedring subscription remove %s\" revokes them\n", show.Printable(sub.ID))
+	a.Hint("give one of these addresses to a feed reader; \"feedring subscription remove %s\" revokes them", show.Printable(sub.ID))
 	return err
 }
 

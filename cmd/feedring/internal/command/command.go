@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
@@ -21,7 +20,7 @@ type Env struct {
 	Now            func() time.Time
 
 	Args      []string       // as they were typed
-	Flags     *pflag.FlagSet // of the command that runs
+	Command   *cobra.Command // that runs
 	Data      string
 	Config    string
 	LogLevel  string
@@ -57,6 +56,11 @@ func (e *Env) Logger(level slog.Level) (*slog.Logger, error) {
 	default:
 		return nil, exit.Usage("--log-format %q: choose text or json", e.LogFormat)
 	}
+}
+
+// Hint tells on stderr what to know or do beside a result.
+func (e *Env) Hint(format string, args ...any) {
+	fmt.Fprintln(e.Stderr, "feedring: "+e.WithFlags(fmt.Sprintf(format, args...)))
 }
 
 // Confirm tells what was done: the object as JSON, else the line.

@@ -73,13 +73,18 @@ func CodeOf(err error) int {
 	}
 }
 
+// Hints completes the commands that a text names with what was typed.
+type Hints interface {
+	WithFlags(text string) string
+}
+
 // Report tells a person what went wrong: one line, and for a query the place
 // below it.
-func Report(w io.Writer, err error) {
+func Report(w io.Writer, hints Hints, err error) {
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(w, "feedring: "+show.OneLine(phrase(err)))
+	fmt.Fprintln(w, "feedring: "+hints.WithFlags(show.OneLine(phrase(err))))
 	var syntax *match.SyntaxError
 	if errors.As(err, &syntax) {
 		fmt.Fprintln(w, syntax.Place())

@@ -30,9 +30,14 @@ func TestErrorsBelowAreGivenAdviceHere(t *testing.T) {
 		{&files.NoFileError{Path: "/dev/tty"}, "/dev/tty is no regular file: name one that holds the feed"},
 	} {
 		var out strings.Builder
-		Report(&out, test.err)
+		Report(&out, plain{}, test.err)
 		if !strings.Contains(out.String(), test.says) {
 			t.Errorf("%v: %s", test.err, out.String())
 		}
 	}
 }
+
+// plain leaves the commands that a text names as they are.
+type plain struct{}
+
+func (plain) WithFlags(text string) string { return text }

@@ -55,8 +55,9 @@ func (a *commands) create() *cobra.Command {
 		Short: "Make a closed or vouched network, with this peer as its first admin",
 		Long: "create makes --data, if need be, a charter, two root keys, and a credential for the peer of --data, which may\n" +
 			"then admit and expel others. With --mode vouched it may expel only, since no credential is needed there: the peer\n" +
-			"publishes and serves once a site names it (\"feedring vouch\"), as all others do. Move both root keys to places of their own that need no peer and no network: with\n" +
-			"either of them a lost or hostile admin is replaced, and the second is for when the first is lost.",
+			"publishes and serves once a site names it (\"feedring vouch\"), as all others do.\n\n" +
+			"Move both root keys to places of their own that need no peer and no network: with either of them a lost or\n" +
+			"hostile admin is replaced, and the second is for when the first is lost.",
 		Example: `  feedring network create --label "Thirty sites"
   feedring network create --label "Sites of our country" --mode vouched`,
 		Args: command.NoArguments,
@@ -76,7 +77,7 @@ func (a *commands) create() *cobra.Command {
 				Network string   `json:"network"`
 				Charter string   `json:"charter"`
 				Roots   []string `json:"roots"`
-			}{made.Network, made.Charter, made.Roots}, "made "+made.Network+": move the root keys "+strings.Join(made.Roots, " and ")+" to two safe places, and start the peer with \"feedring serve\"")
+			}{made.Network, made.Charter, made.Roots}, a.WithFlags("made "+made.Network+": move the root keys "+strings.Join(made.Roots, " and ")+" to two safe places, and start the peer with \"feedring serve\""))
 		},
 	}
 	cmd.Flags().StringVar(&label, "label", "", "name of the network, for people")
@@ -156,7 +157,7 @@ func (a *commands) join() *cobra.Command {
 				Rights  []string  `json:"rights"`
 				Until   time.Time `json:"until,omitzero"`
 			}{k.Network(), self.Label, self.Rights.List(), seconds(self.Until)},
-				joined(k.Network(), &self))
+				a.joined(k.Network(), &self))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -165,10 +166,10 @@ func (a *commands) join() *cobra.Command {
 }
 
 // joined says what a peer may do that joined.
-func joined(network string, self *membership.Self) string {
+func (a *commands) joined(network string, self *membership.Self) string {
 	text := fmt.Sprintf("joined %s (%s): may %s", network, show.Printable(self.Label), strings.Join(self.Rights.List(), ", "))
 	if self.Mode == charter.Vouched {
-		return text + ", and publish and serve while a site names it (\"feedring vouch\")"
+		return text + ", and publish and serve while a site names it (\"" + a.CommandLine("feedring vouch") + "\")"
 	}
 	return text + " until " + show.Moment(self.Until)
 }
@@ -300,7 +301,7 @@ func seconds(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 func (a *commands) keeper() (*membership.Keeper, error) {
 	k, err := membership.Open(a.Data)
 	if errors.Is(err, membership.ErrNone) {
-		return nil, fmt.Errorf("%s belongs to no closed network and holds no credential: run \"feedring network join CODE\", or \"feedring network create\"", a.Data)
+		return nil, fmt.Errorf("%s belongs to no closed network and holds no credential: run \"feedring network join CODE\", or \"feedring network create --label TEXT\"", a.Data)
 	}
 	return k, err
 }

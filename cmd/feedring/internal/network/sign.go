@@ -177,7 +177,8 @@ func (a *commands) expel() *cobra.Command {
 		Short: "End the membership of a peer, or of all peers that a site names",
 		Long: "expel signs an expulsion, with the key of --data, if that may expel, or with a root key. It ends the peer's\n" +
 			"credentials wherever it is known, and what an admin signed from --since on; only a root key admits the peer anew.\n" +
-			"In a vouched network, too, nobody serves an expelled peer or is served by it. The peer keeps what it stored, and personal feeds whose addresses it knows: it is told which there are here.",
+			"In a vouched network, too, nobody serves an expelled peer or is served by it. The peer keeps what it stored, and\n" +
+			"personal feeds whose addresses it knows: \"feedring subscription list\" shows those that this peer made.",
 		Example: `  feedring network expel 12D3KooW… --reason "sold"
   feedring network expel lemonde.fr --since 7d`,
 		Args: one("a peer's id or a domain"),
@@ -199,7 +200,7 @@ func (a *commands) expel() *cobra.Command {
 					return exit.Failed(err)
 				}
 			}
-			fmt.Fprintln(a.Stderr, "feedring: personal feeds stay readable for who knows their addresses: \"feedring subscription list\" shows those here, \"feedring subscription remove\" ends one")
+			a.Hint("personal feeds stay readable for who knows their addresses: \"feedring subscription list\" shows those here, \"feedring subscription remove\" ends one")
 			return nil
 		},
 	}
