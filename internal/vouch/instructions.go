@@ -7,34 +7,26 @@ import (
 )
 
 // Instructions tells the owner of site what to publish so that it names the
-// peers of d, in each of the three places, ready to be pasted.
-func Instructions(d Document, site string) (string, error) {
+// peers of d, in each of the places, ready to be pasted. A feed is one of them if
+// byFeed is set.
+func Instructions(d Document, site string, byFeed bool) (string, error) {
 	document, err := d.Marshal()
 	if err != nil {
 		return "", err
 	}
 	host := hostOf(site)
 	_, notIP := netip.ParseAddr(host) // an IP address has no names below it
-	ways, last := "three", 3
-	if notIP == nil {
-		ways, last = "two", 2
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `%s names its peer in one of %s places; the first is the best.
+	places := []string{fmt.Sprintf(`A file at https://%s%s, served without a redirect:
 
-1. A file at https://%s%s, served without a redirect:
-
-%s`, site, ways, site, wellKnownPath, document)
+%s`, site, wellKnownPath, document)}
 	if notIP != nil {
-		fmt.Fprintf(&b, `
-2. A DNS record:
+		places = append(places, fmt.Sprintf(`A DNS record:
 
 _feedring.%s. 3600 IN TXT %s
-`, strings.TrimSuffix(host, "."), quoteTXT(d.txt()))
+`, strings.TrimSuffix(host, "."), quoteTXT(d.txt())))
 	}
-	if len(d.Peers) > 0 {
-		fmt.Fprintf(&b, `
-%[2]d. A line in each feed. In RSS, inside <channel>:
+	if byFeed && len(d.Peers) > 0 {
+		places = append(places, fmt.Sprintf(`A line in each feed. In RSS, inside <channel>:
 
 <atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="feedring" href="feedring:%[1]s"/>
 
@@ -45,7 +37,15 @@ _feedring.%s. 3600 IN TXT %s
    In JSON Feed, beside "title":
 
 "_feedring": {"about": "https://github.com/feedring/feedring", "href": "feedring:%[1]s"}
-`, d.Peers[0], last)
+`, d.Peers[0]))
+	}
+	if len(places) == 1 {
+		return site + " names its peer in one place.\n\n" + places[0], nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s names its peer in one of %s places; the first is the best.\n", site, [...]string{2: "two", 3: "three"}[len(places)])
+	for i, place := range places {
+		fmt.Fprintf(&b, "\n%d. %s", i+1, place)
 	}
 	return b.String(), nil
 }

@@ -325,7 +325,7 @@ func TestInstructions(t *testing.T) {
 	for i := range 20 {
 		d.Feeds = append(d.Feeds, "https://a.example/feeds/"+strings.Repeat("x", i))
 	}
-	text, err := Instructions(d, "a.example")
+	text, err := Instructions(d, "a.example", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func TestInstructions(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
-	if _, err := Instructions(Document{}, "a.example"); err == nil {
+	if _, err := Instructions(Document{}, "a.example", true); err == nil {
 		t.Error("instructions for nothing")
 	}
 }
@@ -357,8 +357,22 @@ func TestInstructions(t *testing.T) {
 // TestInstructionsForAnAddress: no name in the DNS is below an IP address.
 func TestInstructionsForAnAddress(t *testing.T) {
 	for _, site := range []string{"127.0.0.1", "127.0.0.1:8080", "[2001:db8::1]"} {
-		text, err := Instructions(Document{Network: "main", Peers: []feedring.PeerID{alice}}, site)
+		text, err := Instructions(Document{Network: "main", Peers: []feedring.PeerID{alice}}, site, true)
 		if err != nil || strings.Contains(text, "DNS") || !strings.Contains(text, "one of two places") || !strings.Contains(text, "\n2. A line in each feed") {
+			t.Errorf("%s: %v\n%s", site, err, text)
+		}
+	}
+}
+
+// TestInstructionsWithoutTheFeed: where a feed's word does not count, nobody is told to
+// write it.
+func TestInstructionsWithoutTheFeed(t *testing.T) {
+	for site, begins := range map[string]string{
+		"a.example": "a.example names its peer in one of two places; the first is the best.\n\n1. A file at https://a.example/",
+		"127.0.0.1": "127.0.0.1 names its peer in one place.\n\nA file at https://127.0.0.1/",
+	} {
+		text, err := Instructions(Document{Network: "x-a", Peers: []feedring.PeerID{alice}}, site, false)
+		if err != nil || strings.Contains(text, "rel=") || strings.Contains(text, "n each feed") || !strings.HasPrefix(text, begins) {
 			t.Errorf("%s: %v\n%s", site, err, text)
 		}
 	}

@@ -314,6 +314,10 @@ type VouchAdvice struct {
 	// at least, where its site does not name this peer and where it does.
 	FetchEvery        int `json:"looks_s"`
 	VouchedFetchEvery int `json:"vouched_looks_s"`
+
+	// Required is set where a peer that no site names takes no part: in a vouched network.
+	// There the word of a feed does not count.
+	Required bool `json:"required,omitempty"`
 }
 
 // SiteStatus says whether a site names this peer now.

@@ -53,12 +53,13 @@ func (d *Admin) Vouch(ctx context.Context, site string) (web.VouchAdvice, error)
 	advice := web.VouchAdvice{
 		Document: doc, Sites: []web.SiteStatus{},
 		FetchEvery: int(every.Seconds()), VouchedFetchEvery: int(vouched.Seconds()),
+		Required: d.cfg.Members.HidesAny(),
 	}
 	for _, s := range sites[:min(len(sites), maxSites)] {
-		advice.Sites = append(advice.Sites, d.siteStatus(ctx, s, doc.Feeds))
+		advice.Sites = append(advice.Sites, d.siteStatus(ctx, s, doc.Feeds, !advice.Required))
 	}
 	var err error
-	if advice.Instructions, err = instructions(doc, sites); err != nil {
+	if advice.Instructions, err = instructions(doc, sites, !advice.Required); err != nil {
 		return web.VouchAdvice{}, err
 	}
 	return advice, nil
@@ -72,13 +73,15 @@ func (d *Admin) checkSites() {
 	}
 }
 
-func (d *Admin) siteStatus(ctx context.Context, site string, feeds []string) web.SiteStatus {
+// siteStatus tells whether a site names this peer; by the words of its feeds, too, if byFeed
+// is set.
+func (d *Admin) siteStatus(ctx context.Context, site string, feeds []string, byFeed bool) web.SiteStatus {
 	v, err := d.cfg.Sites.Check(ctx, site, d.id, feeds, vouch.Hearsay{})
 	st := web.SiteStatus{Site: site, Vouched: v.Named, Way: string(v.By), Error: v.Detail, Told: v.Told}
 	if err != nil {
 		st.Error = err.Error()
 	}
-	if !st.Vouched {
+	if !st.Vouched && byFeed {
 		d.inFeeds(ctx, &st, feeds)
 	}
 	return st
@@ -107,7 +110,7 @@ func (d *Admin) inFeeds(ctx context.Context, st *web.SiteStatus, feeds []string)
 }
 
 // instructions tells each site what it publishes, with its own feeds alone.
-func instructions(doc vouch.Document, sites []string) (string, error) {
+func instructions(doc vouch.Document, sites []string, byFeed bool) (string, error) {
 	if len(sites) == 0 {
 		sites = []string{"example.org"}
 	}
@@ -120,7 +123,7 @@ func instructions(doc vouch.Document, sites []string) (string, error) {
 				own.Feeds = append(own.Feeds, url)
 			}
 		}
-		text, err := vouch.Instructions(own, site)
+		text, err := vouch.Instructions(own, site, byFeed)
 		if err != nil {
 			return "", err
 		}

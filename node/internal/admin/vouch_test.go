@@ -13,7 +13,7 @@ import (
 func TestInstructionsOfTwoSites(t *testing.T) {
 	const a, b = "https://a.example/feed", "https://b.example/feed"
 	doc := vouch.Document{Network: "test", Peers: []feedring.PeerID{"12D3KooWBmAwcd4PJNJvfV89HwE48nwkRmAgo8Vy3uQEyNNHBox2"}, Feeds: []string{a, b}}
-	text, err := instructions(doc, []string{"a.example", "b.example"})
+	text, err := instructions(doc, []string{"a.example", "b.example"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,9 +69,10 @@ func (a *commands) vouch(ctx context.Context, peer *api.Client, site string, asJ
 
 // printSites prints what each site publishes, and the cost of not being named.
 func (a *commands) printSites(v api.Vouching) error {
-	missing := false
+	missing, named := false, false
 	for _, site := range v.Sites {
 		if site.Vouched {
+			named = true
 			fmt.Fprintf(a.Stdout, "%s names this peer (%s)\n", show.Printable(site.Site), show.Printable(site.Way))
 			continue
 		}
@@ -85,7 +86,11 @@ func (a *commands) printSites(v api.Vouching) error {
 			fmt.Fprintf(a.Stdout, "  %s\n", show.Printable(show.OneLine(place)))
 		}
 	}
-	if !missing {
+	switch {
+	case v.Required && !named:
+		_, err := fmt.Fprintln(a.Stdout, "Until a site names this peer, it is a guest of this vouched network: it asks and follows, and neither publishes nor serves. A line in a feed does not count here.")
+		return err
+	case v.Required || !missing:
 		return nil
 	}
 	fetches := ""

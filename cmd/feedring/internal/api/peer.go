@@ -66,6 +66,8 @@ type Vouching struct {
 	// whose site does not name the peer, and whose does.
 	FetchEvery        int `json:"looks_s"`
 	VouchedFetchEvery int `json:"vouched_looks_s"`
+
+	Required bool `json:"required"` // a peer that no site names takes no part in this network
 }
 
 // Site says whether a site names the peer now.
