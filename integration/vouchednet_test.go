@@ -110,6 +110,13 @@ func TestVouchedNetwork(t *testing.T) {
 	if got := v.ring(v.first); len(got) != 0 {
 		t.Errorf("nobody is named, and there are groups: %v", got)
 	}
+	if advice := command(t, "vouch", "--data", v.first.data); advice.code != 0 || strings.Contains(advice.stdout, `rel="feedring"`) ||
+		!strings.Contains(advice.stdout, "guest of this vouched network") {
+		t.Errorf("vouch says %v", advice)
+	}
+	if empty := command(t, "network", "members", "--data", v.first.data); empty.code != 0 || !strings.Contains(empty.stderr, `"feedring vouch --data `) {
+		t.Errorf("members says %v", empty)
+	}
 	sites[0].publish(vouchDocument(t, v.first))
 	v.isNamed(v.first, siteOf(sites[0]))
 	code := v.code()

@@ -117,6 +117,7 @@ func (a *commands) invite() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				a.warnOfReach(code)
 				return a.Confirm(f.JSON, map[string]string{"code": code}, code)
 			}))
 		},
@@ -224,7 +225,11 @@ func (a *commands) members() *cobra.Command {
 			if vouched {
 				g.Head = append(g.Head, "SITE")
 			}
-			for _, m := range membersOf(k, time.Now()) {
+			members := membersOf(k, time.Now())
+			if len(members) == 0 {
+				a.hintNoMembers(vouched)
+			}
+			for _, m := range members {
 				if asJSON {
 					out.Print(m)
 					continue
@@ -244,6 +249,18 @@ func (a *commands) members() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object a line")
 	cmd.Flags().BoolVar(&wide, "wide", false, "whole ids of peers even where the terminal is too narrow for them")
 	return cmd
+}
+
+// hintNoMembers says why nobody is listed, and what to do.
+func (a *commands) hintNoMembers(vouched bool) {
+	switch {
+	case !vouched:
+		a.Hint("nobody has a credential that is valid, as far as --data knows: \"feedring network admit KEY --root FILE\" gives one")
+	case a.PeerRuns():
+		a.Hint("this peer met nobody whom a site names: have a site name this one (\"feedring vouch\"), and wait until others are met")
+	default:
+		a.Hint("the peer of --data does not run, and met nobody whom a site names: start it with \"feedring serve\", and have a site name it (\"feedring vouch\")")
+	}
 }
 
 // logged is a line of log.
