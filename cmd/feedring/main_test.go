@@ -167,6 +167,10 @@ func fakeAPI() http.Handler {
 		}
 		switch r.FormValue("theme") {
 		case "news":
+			if r.FormValue("vouched") == "true" {
+				fmt.Fprintln(w, `{"event":"answered","via":"P","theme":"news","hops":1,"messages":2,"entries":0}`)
+				return
+			}
 			fmt.Fprintln(w, entry)
 			fmt.Fprintln(w, `{"event":"answered","via":"P","theme":"news","hops":1,"messages":2,"entries":1}`)
 		case "weather":

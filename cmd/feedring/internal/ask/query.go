@@ -82,6 +82,8 @@ func (a *commands) queryCommand() *cobra.Command {
 			"What is older than all peers cache (--freshness, a day if not said) comes from its publisher's own peer. Where that is\n" +
 			"away a peer that keeps copies (serve --keep) answers for it, if it has them all: a line on stderr says so, and with\n" +
 			"--json the final event names them in \"copies\".\n\n" +
+			"--vouched-only leaves out every entry whose publisher no site names as its own: what mirrors publish, and feeds\n" +
+			"whose site does not say yet which peer is its own (\"feedring vouch\" prints what it is to publish).\n\n" +
 			"It exits with 3 where nobody serves that theme or provider, or the ring has taken those who did for lost, and\n" +
 			"with 4 where the answer is incomplete, as it is until then.",
 		Example: `  feedring query --theme news --since 36h europe AND energie
@@ -123,7 +125,18 @@ func (a *commands) query(ctx context.Context, f *askFlags, q feedring.Query) err
 	if own, ok := from.(ownFeeds); ok && len(answer.Entries) == 0 && answer.Final.Status == feedring.Answered {
 		a.printUnread(ctx, own, q)
 	}
+	if q.Vouched && len(answer.Entries) == 0 && answer.Final.Status != feedring.Unsatisfied {
+		a.printUnvouched(ctx, from, q)
+	}
 	return outcome(answer.Final, q, f.command("ring"))
+}
+
+// printUnvouched says that entries would match, were they of publishers whom a site names.
+func (a *commands) printUnvouched(ctx context.Context, from asker, q feedring.Query) {
+	q.Vouched, q.Limit = false, 1
+	if answer, err := from.Query(ctx, canonical(q)); err == nil && len(answer.Entries) > 0 {
+		a.Hint("there are entries that match, but no site names their publishers: leave --vouched-only out to see them; a publisher's own peer says with \"feedring vouch\" what its site is to publish")
+	}
 }
 
 // ownFeeds is a running peer that tells its own feeds.
