@@ -11,6 +11,7 @@ func (m *Machine) Clone() *Machine {
 	c.timers = m.timers.Clone()
 	c.roster = m.roster.clone()
 	c.admitter = m.admitter.Clone(shell{&c})
+	c.support = m.support.Clone()
 	c.joining.via = slices.Clone(m.joining.via)
 	c.managing.pendingRows = slices.Clone(m.managing.pendingRows)
 	c.probes = slices.Clone(m.probes)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/fetchassign"
+	"github.com/feedring/feedring/group/internal/state"
 )
 
 // Config is what a membership is told once. The zero value is not valid.
@@ -25,34 +26,11 @@ type Config struct {
 }
 
 // State is what must survive a restart. The driver loads it before New.
-type State struct {
-	Term        feedring.Term `json:"Term"`        // accepted; never falls
-	Highest     uint64        `json:"Highest"`     // highest number this peer ever used or accepted
-	Incarnation uint64        `json:"Incarnation"` // of this peer's row; New uses one more
-	From        time.Time     `json:"From"`        // the row's mark
-	// Dropped is the date up to which copies were dropped, here or where they were
-	// polled, where by the present clock what is older is fresh: a clock was ahead.
-	// The mark goes back no further. Zero: nothing was. Prune and Fetched tell the driver,
-	// and Noted makes this of what it noted.
-	Dropped time.Time `json:"Dropped"`
-}
+type State = state.State
 
-// notedAhead is how far ahead of the clock a date of what was dropped is believed.
-const notedAhead = 24 * time.Hour
-
-// Noted is State.Dropped for the date that a driver noted, at the start of a life. Where
-// what is older is not fresh any more, it is zero. A date to come, of a clock that was
-// ahead by more than the freshness, holds: this clock may be behind, and others ahead, so
-// what was dropped may be dated later than now. What is more than a day ahead counts as
-// now: a clock that once was years ahead shall not keep a peer from promising anything.
+// Noted is State.Dropped for the date that a driver noted.
 func Noted(at, now time.Time, freshness time.Duration) time.Time {
-	switch {
-	case !at.After(now.Add(-freshness)):
-		return time.Time{}
-	case at.After(now.Add(notedAhead)):
-		return now
-	}
-	return at
+	return state.Noted(at, now, freshness)
 }
 
 // Bounds of what a membership keeps. What comes beyond them is refused, so that

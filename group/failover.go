@@ -21,7 +21,6 @@ type suspicion struct {
 type failover struct {
 	suspicion  suspicion     // a member's, of the manager; the manager's, of the secondary
 	probes     []probe       // for other peers' intentions
-	rtt        time.Duration // measured, smoothed
 	health     health.Local  // how far it trusts its own clock
 	rankInputs protectInputs `state:"derived"` // what rank was made of
 	rank       int           `state:"derived"` // see turn
@@ -165,7 +164,7 @@ func (m *Machine) onAlive(from feedring.PeerID, a Alive) {
 	}
 	for i, p := range m.probes {
 		if p.nonce == a.Nonce && p.of == from {
-			m.measureRoundTrip(p.sent)
+			m.health.Measure(m.now, p.sent)
 			m.probes = slices.Delete(m.probes, i, i+1)
 			m.send(p.by, Objection{Header: m.header(), Nonce: a.Nonce, Alive: &a})
 			break
@@ -270,4 +269,4 @@ func (m *Machine) window() time.Duration {
 
 // baseWindow is the window of a healthy peer. Ranks are counted in it, so that one
 // unhealthy peer does not hold up those behind it.
-func (m *Machine) baseWindow() time.Duration { return max(m.cfg.Refresh/4, 3*m.rtt) }
+func (m *Machine) baseWindow() time.Duration { return max(m.cfg.Refresh/4, 3*m.health.RoundTrip()) }

@@ -80,7 +80,7 @@ func TestRoundTripIsMeasuredAfterSleep(t *testing.T) {
 	c.nodes[lead].paused = true
 	c.run(800 * time.Millisecond)
 	c.resume(lead)
-	if !c.nodes[lead].m.health.MissedSince(c.now.Add(-1)) {
+	if c.nodes[lead].m.stretch() == time.Second {
 		t.Fatal("the manager noticed no sleep")
 	}
 	delay = time.Millisecond
@@ -118,9 +118,9 @@ func TestOwnSleepIsNoRoundTrip(t *testing.T) {
 		answer := n.held[alive].in
 		n.held = nil
 		c.resume(n.id)
-		n.m.rtt = 100 * time.Millisecond
+		n.m.health.ToldRoundTrip(100 * time.Millisecond)
 		c.step(n, answer)
-		if counts, want := n.m.rtt != 100*time.Millisecond, sleep == 0; counts != want {
+		if counts, want := n.m.health.RoundTrip() != 100*time.Millisecond, sleep == 0; counts != want {
 			t.Errorf("after a sleep of %v the round trip counts: %t, not %t", sleep, counts, want)
 		}
 	}

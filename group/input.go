@@ -2,6 +2,7 @@ package group
 
 import (
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/placement"
 	"github.com/feedring/feedring/group/internal/replication"
 	"github.com/feedring/feedring/group/internal/sitecheck"
 	"github.com/feedring/feedring/internal/standing"
@@ -16,6 +17,15 @@ type (
 	Appended = replication.Appended
 	Fetched  = replication.Fetched
 	Copy     = replication.Copy
+	Kept     = replication.Kept
+	Holding  = replication.Holding
+	Served   = replication.Served
+)
+
+// Inputs of placement.
+type (
+	Attach = placement.Attach
+	Detach = placement.Detach
 )
 
 // Inputs.
@@ -40,30 +50,11 @@ type (
 		Via   []feedring.PeerID
 		Above uint64
 	}
-	// Kept tells how far the copies reach that a peer keeps for longer than they
-	// are fresh: of all once it is in a group, then whenever one is another.
-	Kept struct{ Copies []Copy }
 	// Describe replaces what this peer's row says.
 	Describe struct {
 		Addrs []string
 		Feeds []feedring.Feed // Epoch 0: the machine chooses one
 	}
-	// Holding tells, once at the start, the heads that the store holds.
-	Holding struct{ Heads []feedring.Head }
-	// Served says that another peer polled here and was sent that many entries.
-	// It counts in large groups only, and may be left out.
-	Served struct {
-		Feed    feedring.FeedRef
-		To      feedring.PeerID
-		Entries int
-	}
-	// Attach is a client that opened a stream with a valid ticket.
-	Attach struct {
-		Stream uint64
-		Ticket feedring.Ticket
-	}
-	// Detach is the end of that stream.
-	Detach struct{ Stream uint64 }
 	// Checked is the outcome of Check.
 	Checked = sitecheck.Outcome
 	// CheckSites asks for a check of the sites of this peer's own feeds now.
@@ -88,11 +79,6 @@ func (Persisted) IsInput()  {}
 func (Establish) IsInput()  {}
 func (Enter) IsInput()      {}
 func (Describe) IsInput()   {}
-func (Holding) IsInput()    {}
-func (Kept) IsInput()       {}
-func (Served) IsInput()     {}
-func (Attach) IsInput()     {}
-func (Detach) IsInput()     {}
 func (CheckSites) IsInput() {}
 func (Rival) IsInput()      {}
 func (Depart) IsInput()     {}

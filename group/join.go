@@ -148,7 +148,7 @@ func (m *Machine) onJoin(in Receive, j Join) {
 	if j.Row.Peer == from && m.joining.deniedBy(from, j.Header.Term) {
 		m.joining = joining{}
 	}
-	if m.lead.serving && m.joining.active && j.Header.Term != m.lead.claim.Term {
+	if t := m.lead.claim.Term; m.lead.serving && m.joining.active && j.Header.Term != t && (!m.lead.acked || j.Header.Term.Compare(t) > 0) {
 		return // about to follow another manager, who will admit it, unless it has accepted this one's claim
 	}
 	if !m.lead.serving {
@@ -190,7 +190,7 @@ func (m *Machine) abandoned() {
 // never heard of: the peer could not follow otherwise.
 func (m *Machine) outbid(t feedring.Term) {
 	known := max(m.want.Highest, m.seen)
-	if t.Number >= maxNumber || t.Number > known+maxJump || m.now.Sub(m.lead.since) < m.beatEvery() || m.saving.purpose != forNothing {
+	if t.Number >= maxNumber || t.Number > known+maxJump || m.now.Sub(m.lead.since) < m.beatEvery() || m.saving.purpose != forNothing || !m.support.MayOutbid(m.now) {
 		return
 	}
 	m.claim(t.Number)
@@ -242,7 +242,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 		return
 	}
 	if m.joining.to == in.From {
-		m.measureRoundTrip(m.joining.sent)
+		m.health.Measure(m.now, m.joining.sent)
 	}
 	m.joining.heard = m.now
 	for _, r := range a.Rows {
@@ -253,6 +253,7 @@ func (m *Machine) onAdmitted(in Receive, a Admitted) {
 	if mem := m.members[in.From]; mem != nil {
 		m.admitter.Met(mem.row, in.Prefix)
 	}
+	m.askPeersOf(in.From, a.Rows)
 	if !m.consider(a.Claim, true, in) {
 		return
 	}
@@ -306,31 +307,7 @@ func (m *Machine) rival(r Rival) {
 		m.enter(Enter{Via: append([]feedring.PeerID{r.Term.Claimant}, r.Peers...)})
 		if m.joining.active && r.Acknowledged {
 			m.joining.rival = r.Term
+			m.support.Meet(r.Term, m.now)
 		}
-	}
-}
-
-// onRoundTrip takes over what the manager measures, from all members and in each
-// beacon: a member itself measures when it joins and when it probes, and would
-// wait for objections by the network of that day.
-func (m *Machine) onRoundTrip(d time.Duration) {
-	if d > 0 {
-		m.rtt = min(d, m.cfg.Refresh/4)
-	}
-}
-
-// measureRoundTrip takes the round trip of what was asked at sent into account. A single
-// slow one, of a peer that slept perhaps, counts as a quarter of the refresh period
-// at most. One in which this peer slept is its own time: later ones count, though it
-// doubts itself for long, or it would tell the network of before its sleep.
-func (m *Machine) measureRoundTrip(sent time.Time) {
-	if m.health.MissedSince(sent) {
-		return
-	}
-	d := min(m.now.Sub(sent), m.cfg.Refresh/4)
-	if m.rtt == 0 {
-		m.rtt = d
-	} else {
-		m.rtt += (d - m.rtt) / 8
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/admission"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/group/internal/duplicate"
 	"github.com/feedring/feedring/group/internal/fetchassign"
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/health"
@@ -16,6 +17,7 @@ import (
 	"github.com/feedring/feedring/group/internal/placement"
 	"github.com/feedring/feedring/group/internal/replication"
 	"github.com/feedring/feedring/group/internal/sitecheck"
+	"github.com/feedring/feedring/group/internal/support"
 	"github.com/feedring/feedring/internal/timerqueue"
 )
 
@@ -34,7 +36,8 @@ type Machine struct {
 	managing  managing
 	joining   joining
 	failover  // what this peer suspects of others, and of itself
-	duplicate duplicateIdentity
+	duplicate duplicate.Identity
+	support   support.Ledger // of managers, while this one is one
 
 	roster // the catalogue, and who is there
 	ownRow ownRow
@@ -65,6 +68,7 @@ type lead struct {
 	heard       time.Time // the last sign of life
 	since       time.Time
 	suspectedAt time.Time // somebody else's intention came, and no sign of life since
+	askedAt     time.Time // when the manager was asked whether it manages still
 	renewed     bool      // an acknowledged manager claimed anew, and nobody acknowledged that yet
 }
 
@@ -82,6 +86,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		sites:    sites{Checker: sitecheck.New(cfg.Self, cfg.Refresh)},
 		mesh:     mesh.New(cfg.Self, cfg.Meshes),
 		failover: failover{health: health.New(cfg.Refresh)},
+		support:  support.New(cfg.Self, cfg.Refresh),
 		rejoined: !st.Term.IsZero(),
 	}
 	m.admitter = admission.New(admission.Config{Refresh: cfg.Refresh, Freshness: cfg.Freshness, Rows: maxRows}, shell{m})
@@ -207,7 +212,7 @@ func (m *Machine) receive(in Receive) {
 	case Beacon:
 		m.onBeacon(in, msg)
 	case BeaconAnswer:
-		m.onBeaconAnswer(from, msg)
+		m.onBeaconAnswer(in, msg)
 	case Refresh:
 		m.onRefresh(in, msg)
 	case Refreshed:

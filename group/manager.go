@@ -18,17 +18,23 @@ type managing struct {
 func (m *Machine) serve(t feedring.Term) {
 	before, deputy := m.manager(), m.lead.secondary
 	renewed := m.lead.serving && (m.lead.acked || m.renewed())
-	m.lead = lead{claim: Claim{Group: m.group, Term: t}, serving: true, heard: m.now, since: m.now, renewed: renewed}
-	m.managing.beacon = 0
+	m.lead = lead{claim: Claim{Group: m.group, Term: t}, serving: true, heard: m.now, since: m.now, renewed: renewed, secondary: deputy}
+	m.managing.beacon, m.probes = 0, nil
 	m.endSuspicion()
-	m.probes = nil
+	if !renewed { // else nobody else has managed: what it knows of its members holds
+		m.lead.secondary = ""
+		m.placer.ForgetReports()
+	}
 	for _, c := range []timerKind{timerSilence, timerJoin} {
 		m.timers.Cancel(timerKey{kind: c})
 	}
 	m.joining = joining{}
-	m.placer.ForgetReports()
 	for p, mem := range m.members {
-		mem.heard, mem.acked = m.now, false
+		mem.acked = false
+		if renewed {
+			continue
+		}
+		mem.heard = m.now
 		if p == before && p != m.cfg.Self && !mem.away {
 			mem.away, mem.since, mem.note().probed = true, m.now, m.now // it was probed
 		}
@@ -44,7 +50,7 @@ func (m *Machine) serve(t feedring.Term) {
 	}
 	m.changedRows()
 	m.startGarbage()
-	var msg Message = Confirmation{Header: m.header(), Claim: m.lead.claim}
+	var msg Message = Confirmation{Header: m.header(), Claim: m.lead.claim, Secondary: m.lead.secondary}
 	for _, p := range m.everybody() {
 		m.send(p, msg)
 	}
@@ -67,6 +73,7 @@ func (m *Machine) beat() {
 	m.probeSecondary()
 	m.elect()
 	m.beacon()
+	m.outbidRival()
 	m.reportDebt()
 	if len(m.managing.pendingRows) > 0 {
 		slices.Sort(m.managing.pendingRows)
@@ -123,7 +130,7 @@ func (m *Machine) beaconNow() Beacon {
 	return Beacon{
 		Header: m.header(), Claim: m.lead.claim, Number: m.managing.beacon, Secondary: m.lead.secondary,
 		Acknowledged: followers, Away: away, Catalogue: m.catalogueHash(), Heads: heads, Older: older,
-		RoundTrip: (m.rtt + time.Millisecond - 1).Truncate(time.Millisecond),
+		RoundTrip: (m.health.RoundTrip() + time.Millisecond - 1).Truncate(time.Millisecond),
 	}
 }
 
@@ -162,8 +169,11 @@ func (m *Machine) onReturn(mem *member) {
 	}
 }
 
-func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
-	mem := m.members[from]
+func (m *Machine) onBeaconAnswer(in Receive, a BeaconAnswer) {
+	from, mem := in.From, m.members[in.From]
+	if a.Header.Term.Claimant == m.cfg.Self {
+		m.tells(in, Claim{Term: a.Header.Term})
+	}
 	switch t := m.lead.claim.Term; {
 	case t.IsZero() || len(a.Heads) > maxItems || a.Header.Term.Compare(t) < 0:
 		return
@@ -179,7 +189,7 @@ func (m *Machine) onBeaconAnswer(from feedring.PeerID, a BeaconAnswer) {
 	m.onReturn(mem)
 	m.onLoad(mem, a.Leases)
 	if a.Number == m.managing.beacon {
-		m.measureRoundTrip(m.lead.heard)
+		m.health.Measure(m.now, m.lead.heard)
 	}
 	if !mem.acked {
 		mem.acked = true

@@ -42,6 +42,9 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	if in.From != claimant && (b.Seal == nil || b.Claim.Term != m.lead.claim.Term) {
 		return // passed on over the mesh, of another manager
 	}
+	if in.From == claimant {
+		m.tells(in, b.Claim)
+	}
 	if !m.consider(b.Claim, b.Acknowledged > 0, in) || b.Number <= m.lead.number {
 		return
 	}
@@ -49,7 +52,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	if m.lead.secondary != b.Secondary {
 		m.lead.secondary, m.views.view = b.Secondary, nil
 	}
-	m.onRoundTrip(b.RoundTrip)
+	m.health.ToldRoundTrip(b.RoundTrip)
 	m.heardManager()
 	if m.me().row.Admitted.IsZero() && !m.joining.active {
 		m.askAdmission() // followed before it admitted this peer

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group/internal/mesh"
 	"github.com/feedring/feedring/group/internal/replication"
 )
 
@@ -62,14 +63,8 @@ type (
 		Group feedring.GroupID
 		Peers []feedring.PeerID
 	}
-	// Owing tells in a large group, at most once in a third of the refresh
-	// period, what each neighbour that is not even took beyond what it gave: those that
-	// took most are served last where not all can be served at once. Nil: the
-	// group is not large any more, and all are alike.
-	Owing struct {
-		Group feedring.GroupID
-		Owed  []Balance
-	}
+	// Owing tells what neighbours took beyond what they gave.
+	Owing = mesh.Owing
 	// Dropped names the feeds of Describe that this peer's row has no room for,
 	// whenever they are others than before: entries of theirs are published to
 	// nobody, and a Publish of one has no answer.
@@ -97,7 +92,6 @@ func (Refuse) IsOutput()            {}
 func (Prune) IsOutput()             {}
 func (Check) IsOutput()             {}
 func (Protect) IsOutput()           {}
-func (Owing) IsOutput()             {}
 func (Dropped) IsOutput()           {}
 func (DuplicateIdentity) IsOutput() {}
 func (Reach) IsOutput()             {}

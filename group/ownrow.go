@@ -64,6 +64,13 @@ func (m *Machine) onOwnRow(r *Row) {
 	m.save(saving{})
 }
 
+// onOwnIdentity hears of a statement with this peer's key that this peer never made.
+func (m *Machine) onOwnIdentity() {
+	if m.duplicate.Heard(m.now, m.cfg.Refresh) {
+		m.emit(DuplicateIdentity{Theme: m.cfg.Theme})
+	}
+}
+
 // beginIncarnation begins an incarnation that is on disk. Announcing earlier could reuse
 // the incarnation after a crash.
 func (m *Machine) beginIncarnation() {

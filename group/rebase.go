@@ -24,7 +24,7 @@ import (
 func (m *Machine) Rebase(by time.Duration, seed uint64) {
 	r := m.cfg.Refresh
 	m.rng = *rand.NewPCG(seed, hash.Of(string(m.cfg.Self)))
-	m.rtt, m.token = 0, 0
+	m.token = 0
 	m.forgetIndex()
 	m.mesh.Forget()
 	m.views.forget()
@@ -52,20 +52,12 @@ func (m *Machine) Rebase(by time.Duration, seed uint64) {
 	m.timers.Rebase(by, func(b timerKey) bool { return b.kind == timerSites || b.kind == timerGarbage })
 }
 
-// ago moves t back; what is further back than most is most back.
 func (m *Machine) ago(t time.Time, by, most time.Duration) time.Time {
-	if t.IsZero() {
-		return t
-	}
-	return times.Later(t.Add(-by), m.now.Add(-most))
+	return times.Ago(m.now, t, by, most)
 }
 
-// within moves t back and forgets it when it is as old as until.
 func (m *Machine) within(t time.Time, by, until time.Duration) time.Time {
-	if t = m.ago(t, by, until); m.now.Sub(t) >= until {
-		return time.Time{}
-	}
-	return t
+	return times.Within(m.now, t, by, until)
 }
 
 func (m *Machine) rebaseLead(by time.Duration) {
@@ -73,7 +65,8 @@ func (m *Machine) rebaseLead(by time.Duration) {
 	l.heard = m.ago(l.heard, by, 4*r) // three times r, and one for a restarted manager
 	l.since = m.ago(l.since, by, 3*r)
 	l.renewed = m.renewed()
-	l.suspectedAt = m.ago(l.suspectedAt, by, 2*r)
+	l.suspectedAt, l.askedAt = m.ago(l.suspectedAt, by, 2*r), m.within(l.askedAt, by, m.beatEvery())
+	m.support.Rebase(m.now, by)
 	switch {
 	case m.lead.serving:
 		l.heard = m.now // it measures round trips only

@@ -14,9 +14,9 @@ import (
 // what Rebase does about each: one that is added must be thought of there.
 func TestRebaseKnowsAllInstants(t *testing.T) {
 	moved := []string{
-		"Local.since", "newcomer.Since", "newcomers.began", "entry.at", "joining.heard", "joining.sent", "joining.yieldAt",
-		"lead.suspectedAt", "lead.heard", "lead.since", "load.told", "member.first", "member.heard", "member.since",
-		"probe.sent", "rareState.probed", "rareState.staled", "rareState.unfit", "rareState.wanted", "suspicion.deferred",
+		"Ledger.inquiry", "Ledger.last", "Ledger.met", "Ledger.outbid", "Ledger.purged", "Local.since", "newcomer.Since", "newcomers.began", "entry.at", "joining.heard", "joining.sent", "joining.yieldAt",
+		"lead.askedAt", "lead.suspectedAt", "lead.heard", "lead.since", "load.told", "member.first", "member.heard", "member.since",
+		"probe.sent", "rareState.probed", "rareState.staled", "rareState.unfit", "rareState.wanted", "suspicion.deferred", "word.at",
 	}
 	fixed := []string{"Machine.now"}
 	dates := []string{"Row.Admitted", "Row.From", "State.Dropped", "State.From", "Vouch.At", "terms.formerAdmission"}
@@ -28,8 +28,8 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Member.reportedAt", "Replicator.askedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.due", "check.last", "check.vouchedAt",
-		"copyMark.since", "datedFetch.at", "duplicateIdentity.last", "duplicateIdentity.since", "failedStandIn.until", "graft.begun", "lookup.due", "lookup.since", "memberFeed.askedToFetchAt", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
+		"Holding.changed", "Identity.last", "Identity.since", "Member.reportedAt", "Replicator.askedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.due", "check.last", "check.vouchedAt",
+		"copyMark.since", "datedFetch.at", "failedStandIn.until", "graft.begun", "lookup.due", "lookup.since", "memberFeed.askedToFetchAt", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
 		"memberFeed.validUntil", "memberFeed.waitingSince", "seek.since", "shares.toldTill",
 	}
 	if !slices.Equal(other, want) {

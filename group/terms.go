@@ -178,10 +178,10 @@ func (m *Machine) isNewcomer() bool {
 }
 
 // prefers reports whether t is to be followed rather than what is followed
-// now. A claim that somebody acknowledged goes before a provisional one; a
-// lower term than the accepted one is never followed. A provisional claimant
-// goes back to the manager that it missed only when that one speaks itself: to
-// others it may have seemed alive for a moment longer.
+// now. A lower term than the accepted one is never followed. An acknowledged claim goes before a
+// provisional one, but anybody can say that it is: that moves no member that hears its manager,
+// and no manager that more follow. A provisional claimant goes back to the manager that it
+// missed only when that one speaks itself: to others it may have seemed alive for longer.
 func (m *Machine) prefers(t feedring.Term, acked bool, from feedring.PeerID) bool {
 	if t.Compare(m.disk.Term) < 0 {
 		return false
@@ -189,11 +189,11 @@ func (m *Machine) prefers(t feedring.Term, acked bool, from feedring.PeerID) boo
 	higher := t.Compare(m.lead.claim.Term) > 0
 	switch {
 	case m.lead.serving && (m.lead.acked || m.renewed()):
-		return acked && higher
+		return acked && higher && m.yields(t)
 	case m.lead.serving:
 		return higher || acked && (from == t.Claimant || t != m.disk.Term)
 	case m.live():
-		return higher && (acked || t.Claimant == m.manager())
+		return higher && (t.Claimant == m.manager() || acked && from == m.manager())
 	default:
 		return true
 	}
@@ -204,6 +204,9 @@ func (m *Machine) prefers(t feedring.Term, acked bool, from feedring.PeerID) boo
 func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 	if _, isStale := in.Message.(Stale); !isStale {
 		m.sendStale(in.From)
+	}
+	if acked && t.Compare(m.lead.claim.Term) > 0 && !m.lead.serving && m.live() {
+		m.askManager()
 	}
 	if acked && t.Compare(m.disk.Term) < 0 && in.From == m.manager() && !m.lead.serving {
 		m.abandoned() // the manager itself follows another one
@@ -234,6 +237,7 @@ func (m *Machine) onOwnClaim(t feedring.Term, from feedring.PeerID) {
 func (m *Machine) follow(c Claim) {
 	served := m.lead.serving
 	m.admitter.ForgetNewcomers()
+	m.support.Forget()
 	m.lead = lead{claim: c, heard: m.now, since: m.now}
 	m.seen = max(m.seen, c.Term.Number)
 	m.endSuspicion()
@@ -310,6 +314,7 @@ func (m *Machine) onStale(in Receive, s Stale) {
 	if t := s.Claim.Term; t.Claimant != "" && t.Claimant != m.cfg.Self && len(s.Addrs) > 0 && len(s.Addrs) <= catalogue.MaxAddrs {
 		m.emit(Reach{Peer: t.Claimant, Addrs: s.Addrs})
 	}
+	m.tells(in, s.Claim)
 	if m.joining.active {
 		m.onManagerNamed(in.From, s)
 		m.comeBack(in.From, s)

@@ -85,7 +85,7 @@ func TestManagerThatFollowsALowerClaim(t *testing.T) {
 	m, now, own, third := yielded(t)
 	lower := m.lead.claim
 	higher := Claim{Group: m.group, Term: feedring.Term{Number: own.Term.Number + 1, Claimant: third}}
-	m.Step(now, Receive{From: third, Message: Beacon{Header: Header{Group: m.group, Term: higher.Term}, Claim: higher, Number: 1, Acknowledged: 1}})
+	m.Step(now, tells(m, m.manager(), higher))
 	m.Step(now, Persisted{Token: m.token})
 	if m.manager() != third || m.disk.Term != higher.Term || !m.live() {
 		t.Fatalf("it follows %v", m.lead.claim.Term)

@@ -21,9 +21,9 @@ type attack struct {
 	name string
 	// do is called once for each honest peer of the group.
 	do func(m *member, to *stranger)
-	// claims says that it is a claim which peers may follow (docs/protocol.md,
-	// 5.3 and 14): they have an honest manager again when the claimant is
-	// silent. Where it is false, manager and term stay.
+	// claims says that it is a claim above the manager's, which claims anew above
+	// it (docs/protocol.md, 5.12), and that who misses the manager just then may
+	// follow. Where it is false, manager and term stay.
 	claims bool
 	// incomplete says that answers may name the member's own feed as missing.
 	incomplete bool

@@ -23,6 +23,7 @@ var scripts = []script{
 	{"claimed anew", (*scenario).claimAnew},
 	{"dropped too early", (*scenario).dropEarly},
 	{"polled of who dropped", (*scenario).pollDropped},
+	{"usurped", (*scenario).usurp},
 }
 
 // Scripted plays a script in the world of a seed, and the quiet after it, as

@@ -18,3 +18,19 @@ func Later(a, b time.Time) time.Time {
 	}
 	return a
 }
+
+// Ago moves t back; what is further back from now than most is most back. Zero stays.
+func Ago(now, t time.Time, by, most time.Duration) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return Later(t.Add(-by), now.Add(-most))
+}
+
+// Within moves t back and makes it zero when it is as old as until.
+func Within(now, t time.Time, by, until time.Duration) time.Time {
+	if t = Ago(now, t, by, until); now.Sub(t) >= until {
+		return time.Time{}
+	}
+	return t
+}

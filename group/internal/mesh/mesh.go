@@ -118,6 +118,18 @@ type Balance struct {
 	Entries int
 }
 
+// Owing tells in a large group, at most once in a third of the refresh
+// period, what each neighbour that is not even took beyond what it gave: those that
+// took most are served last where not all can be served at once. Nil: the
+// group is not large any more, and all are alike.
+type Owing struct {
+	Group feedring.GroupID
+	Owed  []Balance
+}
+
+// IsOutput says that it is one of the membership.
+func (Owing) IsOutput() {}
+
 // Owed lists the neighbours that are not even, and says whether that is to be told: always in a large group, and
 // once after it, with nobody.
 func (n *Mesh) Owed(present []feedring.PeerID) (owed []Balance, told bool) {

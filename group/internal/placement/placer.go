@@ -208,6 +208,20 @@ func (pl *Placer) staleLoad(p feedring.PeerID) bool {
 	return p != pl.cfg.Self && pl.group.Now().Sub(pl.loads[p].told) > pl.cfg.Refresh
 }
 
+// Inputs, which group names as its own.
+type (
+	// Attach is a client that opened a stream with a valid ticket.
+	Attach struct {
+		Stream uint64
+		Ticket feedring.Ticket
+	}
+	// Detach is the end of that stream.
+	Detach struct{ Stream uint64 }
+)
+
+func (Attach) IsInput() {}
+func (Detach) IsInput() {}
+
 // ForgetReports begins a term: the numbers stay, until their peers tell new ones.
 func (pl *Placer) ForgetReports() {
 	for p, l := range pl.loads {

@@ -44,6 +44,18 @@ type (
 
 		Dropped time.Time
 	}
+	// Kept tells how far the copies reach that a peer keeps for longer than they
+	// are fresh: of all once it is in a group, then whenever one is another.
+	Kept struct{ Copies []Copy }
+	// Holding tells, once at the start, the heads that the store holds.
+	Holding struct{ Heads []feedring.Head }
+	// Served says that another peer polled here and was sent that many entries.
+	// It counts in large groups only, and may be left out.
+	Served struct {
+		Feed    feedring.FeedRef
+		To      feedring.PeerID
+		Entries int
+	}
 )
 
 // Outputs.
@@ -91,6 +103,9 @@ type (
 func (Publish) IsInput()   {}
 func (Appended) IsInput()  {}
 func (Fetched) IsInput()   {}
+func (Kept) IsInput()      {}
+func (Holding) IsInput()   {}
+func (Served) IsInput()    {}
 func (Append) IsOutput()   {}
 func (Unplaced) IsOutput() {}
 func (Fetch) IsOutput()    {}

@@ -1,0 +1,72 @@
+package group
+
+import "github.com/feedring/feedring"
+
+// The manager's part in judging rivals: support.Ledger counts.
+
+// tells notes whom a peer says that it follows.
+func (m *Machine) tells(in Receive, c Claim) {
+	if m.lead.serving && c.Term.Claimant != "" && sealedBy(c.Seal, c.Term.Claimant) {
+		m.support.Told(in.From, m.members[in.From] != nil, in.Prefix, c.Term.Claimant, m.now)
+	}
+}
+
+// yields reports whether this acknowledged manager follows a higher claim: one that has at
+// least as much support. If not, those are asked that may follow it.
+func (m *Machine) yields(t feedring.Term) bool {
+	if m.support.Yields(t.Claimant, m.now) {
+		return true
+	}
+	if m.support.Meet(t, m.now) {
+		m.askFollowers(m.everybody())
+	}
+	return false
+}
+
+// askFollowers asks peers whom they follow: who follows another manager answers a beacon by that.
+func (m *Machine) askFollowers(of []feedring.PeerID) {
+	var b Message
+	for _, p := range m.support.Ask(of, m.now, func(n int) int { return int(m.rng.Uint64() % uint64(n)) }) {
+		if b == nil {
+			b = m.beaconNow()
+		}
+		m.sendAs(p, b, true)
+	}
+}
+
+// askPeersOf asks those of whom a rival told that admits this manager, and that it does not know.
+func (m *Machine) askPeersOf(rival feedring.PeerID, rows []*Row) {
+	if !m.lead.serving || !m.joining.asked(rival) || len(rows) == 0 {
+		return
+	}
+	var of []feedring.PeerID
+	for i, first := 0, int(m.rng.Uint64()%uint64(len(rows))); i < len(rows); i++ {
+		r := rows[(first+i)%len(rows)]
+		if r.Valid(m.group) && m.members[r.Peer] == nil && len(of) < maxVia {
+			m.emit(Reach{Peer: r.Peer, Addrs: r.Addrs})
+			of = append(of, r.Peer)
+		}
+	}
+	m.askFollowers(of)
+}
+
+// outbidRival claims above a rival that has less support.
+func (m *Machine) outbidRival() {
+	if !m.lead.acked || m.leaving || m.saving.purpose != forNothing {
+		return
+	}
+	if t, ok := m.support.Outbid(m.lead.claim.Term, m.baseWindow(), m.joining.active, m.now); ok {
+		if t.Claimant == m.lead.secondary {
+			m.dismiss()
+		}
+		m.claim(t.Number)
+	}
+}
+
+// askManager asks whether the manager still is one: if it follows another, it says so.
+func (m *Machine) askManager() {
+	if m.now.Sub(m.lead.askedAt) >= m.beatEvery() {
+		m.lead.askedAt = m.now
+		m.answerBeacon(0)
+	}
+}
