@@ -1,6 +1,10 @@
 package group
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/feedring/feedring/internal/fingerprint"
+)
 
 // Clone returns an independent copy: an explorer branches with it.
 func (m *Machine) Clone() *Machine {
@@ -21,3 +25,7 @@ func (m *Machine) Clone() *Machine {
 	c.sharing = m.sharing.Clone(shell{&c})
 	return &c
 }
+
+// Fingerprint is a hash of all state, the random source included: two machines
+// with one fingerprint go on alike.
+func (m *Machine) Fingerprint() uint64 { return fingerprint.Of(m) }

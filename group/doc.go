@@ -21,17 +21,11 @@
 //	shell.go      the machine as its parts see it
 //	placement.go  lookups and clients          sites.go        checks of sites
 //	fetches.go    who fetches what several offer
-//	duplicate.go  another with this key        connections.go  whose connections are kept
+//	rivals.go     other managers               connections.go  whose connections are kept
 //	garbage.go    what is too old              timers.go       what is waited for
 //
-// The data that these decide upon have rooms of their own, which send nothing
-// and know no role: internal/catalogue (rows, and what follows from them),
-// internal/holdings (heads and digests), internal/leases (clients, places, issuers), internal/view (snapshots), internal/timerqueue.
-// So have the decisions that need little of the roles: internal/replication (publication and polls),
-// internal/placement (lookups), internal/admission (who gets into the catalogue), internal/fetchassign (who fetches),
-// internal/sitecheck (checks of sites), internal/mesh (neighbours in a large group), internal/health (a late peer
-// suspects itself first).
-// internal/message holds what members say to one another.
+// Rules that need little of the roles, and the data that they decide upon, have rooms below
+// internal, which send nothing (docs/architecture.md lists them).
 //
 // # What a driver does beside the duties of internal/peer
 //

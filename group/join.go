@@ -4,11 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/feedring/feedring/internal/times"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
 	"github.com/feedring/feedring/group/internal/holdings"
+	"github.com/feedring/feedring/internal/times"
 )
 
 // joining is the way into a group.

@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/feedring/feedring/internal/times"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/admission"
 	"github.com/feedring/feedring/group/internal/catalogue"
@@ -19,6 +17,7 @@ import (
 	"github.com/feedring/feedring/group/internal/sitecheck"
 	"github.com/feedring/feedring/group/internal/support"
 	"github.com/feedring/feedring/internal/timerqueue"
+	"github.com/feedring/feedring/internal/times"
 )
 
 // Machine is one peer's membership of one group. It is not safe for concurrent
@@ -280,6 +279,8 @@ func (m *Machine) fireTimer(b timerKey) {
 	switch b.kind {
 	case timerBeacon:
 		m.beat()
+	case timerRival:
+		m.outbidRival()
 	case timerSecondary:
 		m.secondarySilent()
 	case timerSilence:

@@ -143,7 +143,8 @@ func (m *Machine) review() {
 	for _, p := range m.everybody() {
 		mem := m.members[p]
 		if !mem.away && m.now.Sub(mem.heard) >= m.stretch()+m.cfg.Refresh {
-			mem.away, mem.since, mem.note().probed, changed = true, m.now, m.now, true
+			// Its answers may be what was lost: it is asked once more, by this beat's beacon.
+			mem.away, mem.since, mem.note().probed, changed = true, m.now, time.Time{}, true
 		}
 	}
 	if changed {

@@ -5,10 +5,9 @@ import (
 	"sort"
 	"time"
 
-	"github.com/feedring/feedring/internal/times"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
+	"github.com/feedring/feedring/internal/times"
 )
 
 // ownRow is what this peer still has to say about itself, and cannot.

@@ -4,9 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/feedring/feedring/internal/times"
-
 	"github.com/feedring/feedring/group/internal/hash"
+	"github.com/feedring/feedring/internal/times"
 )
 
 // Rebase lets by pass unseen and makes machines that go on alike equal, so

@@ -14,7 +14,7 @@ import (
 // what Rebase does about each: one that is added must be thought of there.
 func TestRebaseKnowsAllInstants(t *testing.T) {
 	moved := []string{
-		"Ledger.inquiry", "Ledger.last", "Ledger.met", "Ledger.outbid", "Ledger.purged", "Local.since", "newcomer.Since", "newcomers.began", "entry.at", "joining.heard", "joining.sent", "joining.yieldAt",
+		"Ledger.inquiry", "Ledger.last", "Ledger.listed", "Ledger.met", "Ledger.outbid", "Ledger.purged", "Local.since", "newcomer.Since", "newcomers.began", "entry.at", "joining.heard", "joining.sent", "joining.yieldAt",
 		"lead.askedAt", "lead.suspectedAt", "lead.heard", "lead.since", "load.told", "member.first", "member.heard", "member.since",
 		"probe.sent", "rareState.probed", "rareState.staled", "rareState.unfit", "rareState.wanted", "suspicion.deferred", "word.at",
 	}

@@ -8,6 +8,7 @@ import "github.com/feedring/feedring"
 func (m *Machine) tells(in Receive, c Claim) {
 	if m.lead.serving && c.Term.Claimant != "" && sealedBy(c.Seal, c.Term.Claimant) {
 		m.support.Told(in.From, m.members[in.From] != nil, in.Prefix, c.Term.Claimant, m.now)
+		m.outbidRival() // if that was the last answer
 	}
 }
 
@@ -19,6 +20,7 @@ func (m *Machine) yields(t feedring.Term) bool {
 	}
 	if m.support.Meet(t, m.now) {
 		m.askFollowers(m.everybody())
+		m.after(timerRival, m.baseWindow())
 	}
 	return false
 }
@@ -48,6 +50,9 @@ func (m *Machine) askPeersOf(rival feedring.PeerID, rows []*Row) {
 		}
 	}
 	m.askFollowers(of)
+	if m.support.Listed(m.now) {
+		m.after(timerRival, m.baseWindow())
+	}
 }
 
 // outbidRival claims above a rival that has less support.
@@ -60,13 +65,5 @@ func (m *Machine) outbidRival() {
 			m.dismiss()
 		}
 		m.claim(t.Number)
-	}
-}
-
-// askManager asks whether the manager still is one: if it follows another, it says so.
-func (m *Machine) askManager() {
-	if m.now.Sub(m.lead.askedAt) >= m.beatEvery() {
-		m.lead.askedAt = m.now
-		m.answerBeacon(0)
 	}
 }

@@ -3,10 +3,9 @@ package group
 import (
 	"time"
 
-	"github.com/feedring/feedring/internal/times"
-
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/sitecheck"
+	"github.com/feedring/feedring/internal/times"
 )
 
 // The membership's part in checks of sites: sitecheck.Checker decides.

@@ -66,6 +66,10 @@ func (m *Machine) persisted(token uint64) {
 		if s.claim.Term.Compare(m.disk.Term) > 0 && !m.leaving {
 			m.serve(s.claim.Term)
 		}
+	case forAck:
+		if rival, met := m.support.Rival(m.now); met { // it is to learn that the claim above its own is acknowledged
+			m.sendAs(rival, m.beaconNow(), true)
+		}
 	case forAdoption:
 		m.follow(s.claim)
 		if s.message.Message != nil {
@@ -205,8 +209,9 @@ func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 	if _, isStale := in.Message.(Stale); !isStale {
 		m.sendStale(in.From)
 	}
-	if acked && t.Compare(m.lead.claim.Term) > 0 && !m.lead.serving && m.live() {
-		m.askManager()
+	if acked && t.Compare(m.lead.claim.Term) > 0 && !m.lead.serving && m.live() && m.now.Sub(m.lead.askedAt) >= m.beatEvery() {
+		m.lead.askedAt = m.now
+		m.answerBeacon(0) // a manager that follows another one answers so
 	}
 	if acked && t.Compare(m.disk.Term) < 0 && in.From == m.manager() && !m.lead.serving {
 		m.abandoned() // the manager itself follows another one

@@ -10,6 +10,7 @@ type timerKind uint8
 
 const (
 	timerBeacon      timerKind = iota + 1 // manager: beacons
+	timerRival                            // manager: a rival's followers had the time to answer
 	timerSecondary                        // manager: the window for the secondary ends
 	timerSilence                          // member: the manager was silent for too long
 	timerObjection                        // member: the window of its own intention ends

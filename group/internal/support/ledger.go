@@ -31,6 +31,7 @@ type Ledger struct {
 	rival   feedring.Term                 // the highest claim above this manager's that was met
 	met     time.Time                     // when such were met first
 	last    time.Time                     // and last
+	listed  time.Time                     // when the rival told who its peers are
 	outbid  time.Time                     // when this manager last claimed above another one
 }
 
@@ -78,8 +79,9 @@ func (l *Ledger) Rebase(now time.Time, by time.Duration) {
 	}
 	l.inquiry, l.outbid = times.Within(now, l.inquiry, by, l.refresh), times.Within(now, l.outbid, by, l.refresh)
 	l.purged, l.met = times.Within(now, l.purged, by, l.refresh), times.Ago(now, l.met, by, l.refresh)
+	l.listed = times.Ago(now, l.listed, by, l.refresh)
 	if l.last = times.Within(now, l.last, by, 2*l.refresh); l.last.IsZero() {
-		l.rival, l.met = feedring.Term{}, time.Time{}
+		l.rival, l.met, l.listed = feedring.Term{}, time.Time{}, time.Time{}
 	}
 }
 
@@ -128,7 +130,7 @@ func (l *Ledger) Yields(rival feedring.PeerID, now time.Time) bool {
 // far as is known. It reports whether others are to be asked, once in a period.
 func (l *Ledger) Meet(t feedring.Term, now time.Time) bool {
 	if l.rival.IsZero() || now.Sub(l.last) >= 2*l.refresh {
-		l.rival, l.met = t, now
+		l.rival, l.met, l.listed = t, now, time.Time{}
 	}
 	if t.Compare(l.rival) > 0 {
 		l.rival = t
@@ -165,17 +167,43 @@ func (l *Ledger) Ask(of []feedring.PeerID, now time.Time, draw func(n int) int) 
 	return of[:max(0, min(left, len(of)))]
 }
 
-// Outbid returns the claim above which this manager, whose term is own, is to claim now: one with less
-// support, whose peers had the time to answer. At most once in a period there is one. A rival that is
-// to admit this manager, and to tell who its peers are, may let it wait.
-func (l *Ledger) Outbid(own feedring.Term, answers time.Duration, admission bool, now time.Time) (feedring.Term, bool) {
-	if admission {
-		answers = l.refresh
+// Listed notes that the rival told who its peers are. It reports whether that was news.
+func (l *Ledger) Listed(now time.Time) bool {
+	if !l.listed.IsZero() {
+		return false
 	}
-	if l.rival.Compare(own) <= 0 || now.Sub(l.last) >= 2*l.refresh || now.Sub(l.met) < answers || l.Yields(l.rival.Claimant, now) {
+	l.listed = now
+	return true
+}
+
+// Rival is the manager that was met last, within two periods.
+func (l *Ledger) Rival(now time.Time) (feedring.PeerID, bool) {
+	return l.rival.Claimant, !l.rival.IsZero() && now.Sub(l.last) < 2*l.refresh
+}
+
+// Outbid returns the claim above which this manager, whose term is own, is to claim now: one with less
+// support, where all that were asked answered, or had the time to. At most once in a period there is one.
+// A rival that is to admit this manager, and to tell who its peers are, is waited for, for a period at most.
+func (l *Ledger) Outbid(own feedring.Term, answers time.Duration, admission bool, now time.Time) (feedring.Term, bool) {
+	asked := times.Later(l.met, l.listed)
+	waits := now.Sub(asked) < answers && !l.answered()
+	if admission && l.listed.IsZero() {
+		waits = now.Sub(l.met) < l.refresh
+	}
+	if _, met := l.Rival(now); !met || waits || l.rival.Compare(own) <= 0 || l.Yields(l.rival.Claimant, now) {
 		return feedring.Term{}, false
 	}
 	return l.rival, l.MayOutbid(now)
+}
+
+// answered reports whether everybody that was asked because of the rival told something since.
+func (l *Ledger) answered() bool {
+	for p, at := range l.asked {
+		if w, did := l.told[p]; !at.Before(l.met) && (!did || w.at.Before(at)) {
+			return false
+		}
+	}
+	return true
 }
 
 // MayOutbid reports whether this manager may claim above another one, once in a period.

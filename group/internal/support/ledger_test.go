@@ -88,8 +88,10 @@ func TestOutbid(t *testing.T) {
 	if outbids(0, false) {
 		t.Error("there is no rival")
 	}
-	if !l.Meet(rival, start) || outbids(r/4-1, false) || outbids(r/4, true) || !outbids(r/4, false) {
-		t.Error("it waits for answers, and not longer")
+	l.Meet(rival, start)
+	l.Ask([]feedring.PeerID{"p", "q"}, start, func(int) int { return 0 })
+	if outbids(r/4-1, false) || outbids(r/4, true) || !outbids(r/4, false) {
+		t.Error("it waits for the answer of q, and not longer")
 	}
 	l.Meet(rival, start.Add(r))
 	if outbids(r, false) || !outbids(r+r/4, false) {
@@ -104,6 +106,43 @@ func TestOutbid(t *testing.T) {
 	l.Told("p", true, "", "a", start.Add(4*r))
 	if l.Meet(rival, start.Add(4*r)); outbids(5*r-1, false) {
 		t.Error("the rival is below")
+	}
+}
+
+// Once everybody that was asked has answered, it waits no longer. For a rival that is to tell who its
+// peers are it waits a period, and for their answers when it did.
+func TestOutbidsWhenAllAnswered(t *testing.T) {
+	own, rival := feedring.Term{Number: 3, Claimant: "a"}, feedring.Term{Number: 9, Claimant: "b"}
+	for _, admission := range []bool{false, true} {
+		l := New("a", r)
+		ask := func(p feedring.PeerID) { l.Ask([]feedring.PeerID{p}, start, func(int) int { return 0 }) }
+		outbids := func(at time.Duration) bool {
+			_, ok := l.Outbid(own, r/4, admission, start.Add(at))
+			return ok
+		}
+		l.Told("p", true, "", "a", start.Add(-1))
+		l.Meet(rival, start)
+		ask("q")
+		if outbids(0) {
+			t.Error("q did not answer")
+		}
+		l.Told("q", true, "", "a", start.Add(1))
+		if admission {
+			if outbids(1) {
+				t.Error("the rival did not tell of its peers")
+			}
+			if !l.Listed(start.Add(1)) || l.Listed(start.Add(2)) {
+				t.Error("it told twice")
+			}
+			ask("s")
+			if outbids(2) {
+				t.Error("s did not answer")
+			}
+			l.Told("s", false, "", "b", start.Add(2))
+		}
+		if !outbids(2) {
+			t.Error("all answered")
+		}
 	}
 }
 

@@ -38,10 +38,9 @@ type SplitRow struct {
 	None    int               `json:"none"`    // … and without one
 }
 
-// Kept reports what the protocol promises: at most three periods. It was one as long as the
-// lower manager yielded at once. Now it asks whom the others follow first, and claims above the
-// other where it has more support, once in a period (docs/protocol.md 5.12).
-func (r SplitRow) Kept() bool { return r.Open == 0 && r.None == 0 && r.Both.Max <= 3 }
+// Kept reports what the protocol promises: at most a period and a half. Half of it is for managers
+// that ask whom the others follow, and claim above a rival with less support (docs/protocol.md 5.12).
+func (r SplitRow) Kept() bool { return r.Open == 0 && r.None == 0 && r.Both.Max <= 1.5 }
 
 // Split plays groups of each size.
 func Split(cfg SplitConfig, progress Progress) ([]SplitRow, error) {
