@@ -67,7 +67,7 @@ func (m *Machine) persisted(token uint64) {
 			m.serve(s.claim.Term)
 		}
 	case forAck:
-		if rival, met := m.support.Rival(m.now); met { // it is to learn that the claim above its own is acknowledged
+		if rival, met := m.support.Rival(m.now); met && m.accepted() { // it is to learn of the claim above its own
 			m.sendAs(rival, m.beaconNow(), true)
 		}
 	case forAdoption:
