@@ -24,6 +24,7 @@ type faultsFlags struct {
 	seeds, from uint64
 	jobs, peers int
 	json, trace bool
+	hostile     bool
 	state       string
 	keepGoing   int
 }
@@ -36,6 +37,7 @@ func faultsCommand(stdout, stderr io.Writer) *cobra.Command {
 		Example: `  feedring-sim faults --seeds 1000
   feedring-sim faults --seeds 1000000 --state run.json --jobs 2   # may be stopped and started again
   feedring-sim faults --seeds 1 --peers 1000                      # a large network, for minutes
+  feedring-sim faults --seeds 1000 --hostile                      # members turn hostile as well
   feedring-sim faults --from 4711 --seeds 1 --trace               # replay one seed, readably`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return f.run(stdout, stderr) },
@@ -45,6 +47,7 @@ func faultsCommand(stdout, stderr io.Writer) *cobra.Command {
 	flags.Uint64Var(&f.from, "from", 1, "the first seed")
 	flags.IntVar(&f.jobs, "jobs", 1, "seeds played at the same time: as many as cores, four times as many at most")
 	flags.IntVar(&f.peers, "peers", 0, "at least so many in each network, in groups of 20 to 100: minutes for a thousand; 0: as the seed says, mostly 25")
+	flags.BoolVar(&f.hostile, "hostile", false, "members turn hostile as well: a key says for a while what no machine would")
 	flags.BoolVar(&f.json, "json", false, "one JSON object for each violation, instead of text; the last line is JSON always")
 	flags.BoolVar(&f.trace, "trace", false, "tell everything that happens; for one seed")
 	flags.StringVar(&f.state, "state", "", "`FILE` that keeps how far a run came; the same program goes on with it where there is one")
@@ -91,6 +94,8 @@ func (f *faultsFlags) check() error {
 		return fmt.Errorf("--from %d --seeds %d: seeds end at %d", f.from, f.seeds, uint64(math.MaxUint64-1))
 	case f.peers != 0 && (f.peers < fewestPeers || f.peers > manyPeers):
 		return fmt.Errorf("--peers %d: give %d to %d, or 0", f.peers, fewestPeers, manyPeers)
+	case f.peers != 0 && f.hostile:
+		return errors.New("--peers and --hostile: give one of them")
 	case f.jobs > most:
 		return fmt.Errorf("--jobs %d: give %d at most, %d for each core", f.jobs, most, jobsOfCore)
 	case f.trace && f.seeds != 1:
@@ -113,6 +118,9 @@ const fewestPeers, manyPeers = 50, 10_000
 func (f *faultsFlags) seed(seed uint64, trace func(string)) sim.Outcome {
 	if f.peers > 0 {
 		return sim.Large(seed, f.peers, trace)
+	}
+	if f.hostile {
+		return sim.Hostile(seed, trace)
 	}
 	return sim.Faults(seed, trace)
 }
@@ -138,11 +146,18 @@ func (f *faultsFlags) goFurther(s *saved) string {
 
 // rest says how what is left is played without a state.
 func (f *faultsFlags) rest(next uint64) string {
-	size := ""
-	if f.peers > 0 {
-		size = fmt.Sprintf(" --peers %d", f.peers)
+	return fmt.Sprintf("--from %d --seeds %d%s plays what is left", next, f.from+f.seeds-next, f.worlds())
+}
+
+// worlds are the flags that say which networks a seed is played in.
+func (f *faultsFlags) worlds() string {
+	switch {
+	case f.peers > 0:
+		return fmt.Sprintf(" --peers %d", f.peers)
+	case f.hostile:
+		return " --hostile"
 	}
-	return fmt.Sprintf("--from %d --seeds %d%s plays what is left", next, f.from+f.seeds-next, size)
+	return ""
 }
 
 // replay plays one seed with its trace.
@@ -171,7 +186,7 @@ type violation struct {
 
 func (c *campaign) report(o sim.Outcome) error {
 	v := violation{Seed: o.Seed, Invariant: o.Violation.Invariant, At: o.Violation.At.Seconds(), Text: o.Violation.Text,
-		Replay: replayCommand(os.Args[0], o.Seed, c.flags.peers)}
+		Replay: c.flags.replayCommand(os.Args[0], o.Seed)}
 	if c.flags.json {
 		return json.NewEncoder(c.stdout).Encode(v)
 	}
@@ -184,7 +199,8 @@ type saved struct {
 	stamp
 	From       uint64   `json:"from"`
 	Peers      int      `json:"peers"` // as --peers said
-	Next       uint64   `json:"next"`  // seeds below are played
+	Hostile    bool     `json:"hostile"`
+	Next       uint64   `json:"next"` // seeds below are played
 	Seeds      uint64   `json:"seeds"`
 	Violations int      `json:"violations"`
 	Violating  []uint64 `json:"violating"` // the first mostNamed seeds of Violations, in order
@@ -211,7 +227,7 @@ func (s *saved) violated() error {
 }
 
 func resume(f *faultsFlags) (*campaign, error) {
-	c := &campaign{flags: f, saved: saved{From: f.from, Next: f.from, Peers: f.peers}}
+	c := &campaign{flags: f, saved: saved{From: f.from, Next: f.from, Peers: f.peers, Hostile: f.hostile}}
 	if f.state == "" {
 		return c, nil
 	}
@@ -244,6 +260,8 @@ func (s *saved) fits(f *faultsFlags) error {
 		return fmt.Errorf("--state: %s began with seed %d: give --from %d, or another file", f.state, s.From, s.From)
 	case s.Peers != f.peers:
 		return fmt.Errorf("--state: %s is of networks of another size: give --peers %d, or another file", f.state, s.Peers)
+	case s.Hostile != f.hostile:
+		return fmt.Errorf("--state: %s is of a run with --hostile=%t: give that, or another file", f.state, s.Hostile)
 	case s.Seeds > f.seeds:
 		return fmt.Errorf("--state: %s holds %d seeds already: give --seeds %d or more, or another file", f.state, s.Seeds, s.Seeds)
 	}

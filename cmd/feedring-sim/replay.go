@@ -9,12 +9,8 @@ import (
 
 // replayCommand is one line for a shell that plays a seed again, by the program
 // that was called as arg0, and tells everything.
-func replayCommand(arg0 string, seed uint64, peers int) string {
-	line := fmt.Sprintf("%s faults --from %d --seeds 1 --trace", callable(arg0), seed)
-	if peers > 0 {
-		line += fmt.Sprintf(" --peers %d", peers)
-	}
-	return line
+func (f *faultsFlags) replayCommand(arg0 string, seed uint64) string {
+	return fmt.Sprintf("%s faults --from %d --seeds 1 --trace%s", callable(arg0), seed, f.worlds())
 }
 
 // callable is how a shell calls the program that was called as arg0.

@@ -10,6 +10,7 @@ import (
 // What a seed is replayed by can be given to a shell as it is.
 func TestReplayCommand(t *testing.T) {
 	t.Chdir(t.TempDir())
+	large := &faultsFlags{peers: 300}
 	const script = "#!/bin/sh\necho \"$*\"\n"
 	for _, name := range []string{"bin/feedring-sim", "it's a dir/$x/feedring-sim", "./feedring-sim"} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -18,14 +19,18 @@ func TestReplayCommand(t *testing.T) {
 		if err := os.WriteFile(name, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command("sh", "-c", replayCommand(name, 7, 0)).CombinedOutput()
+		out, err := exec.Command("sh", "-c", (&faultsFlags{}).replayCommand(name, 7)).CombinedOutput()
 		if err != nil || string(out) != "faults --from 7 --seeds 1 --trace\n" {
-			t.Errorf("%s: %v, %s", replayCommand(name, 7, 0), err, out)
+			t.Errorf("%s: %v, %s", (&faultsFlags{}).replayCommand(name, 7), err, out)
 		}
-		out, err = exec.Command("sh", "-c", replayCommand(name, 8, 300)).CombinedOutput()
+		out, err = exec.Command("sh", "-c", large.replayCommand(name, 8)).CombinedOutput()
 		if err != nil || string(out) != "faults --from 8 --seeds 1 --trace --peers 300\n" {
-			t.Errorf("%s: %v, %s", replayCommand(name, 8, 300), err, out)
+			t.Errorf("%s: %v, %s", large.replayCommand(name, 8), err, out)
 		}
+	}
+	hostile := &faultsFlags{hostile: true}
+	if got := hostile.replayCommand("", 9); got != "feedring-sim faults --from 9 --seeds 1 --trace --hostile" {
+		t.Error(got)
 	}
 	for arg0, want := range map[string]string{
 		"bin/feedring-sim":                       "bin/feedring-sim",

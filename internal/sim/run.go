@@ -31,10 +31,19 @@ func Large(seed uint64, peers int, trace func(line string)) Outcome {
 	return newScenario(seed, large(peers), trace).faulty()
 }
 
-func (s *scenario) faulty() Outcome {
+// Hostile plays one seed as Faults does, in which members turn hostile as well.
+func Hostile(seed uint64, trace func(line string)) Outcome {
+	s := newScenario(seed, nil, trace)
+	return s.outcome(s.amongStrangers)
+}
+
+func (s *scenario) faulty() Outcome { return s.outcome(s.troubles) }
+
+// troubles are ten minutes in which something goes wrong again and again.
+func (s *scenario) troubles() {
 	s.audience()
 	s.after(warm, s.nextFault)
-	return s.outcome(func() { s.Run(troubled) })
+	s.Run(troubled)
 }
 
 // outcome plays what goes wrong, then the quiet.

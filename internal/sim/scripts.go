@@ -24,6 +24,7 @@ var scripts = []script{
 	{"dropped too early", (*scenario).dropEarly},
 	{"polled of who dropped", (*scenario).pollDropped},
 	{"usurped", (*scenario).usurp},
+	{"hostile members", (*scenario).amongStrangers},
 }
 
 // Scripted plays a script in the world of a seed, and the quiet after it, as
