@@ -104,6 +104,7 @@ sim:
 	$(GO) test -run '^TestCorpus$$' ./internal/sim
 	$(GO) build -trimpath -o $(BIN)/feedring-sim ./cmd/feedring-sim
 	$(BIN)/feedring-sim faults --from $(or $(FROM),1) --seeds $(SEEDS) --jobs $(JOBS) $(if $(STATE),--state $(STATE))
+	$(if $(STATE),,$(BIN)/feedring-sim faults --hostile --from $(or $(FROM),1) --seeds $(or $(HOSTILE),60) --jobs $(JOBS))
 
 # Every interleaving of a small group's failover, STATES different states (ten
 # million if not said: some minutes of an idle core, and memory as
