@@ -114,6 +114,7 @@ func (h *hostile) header(of *node) group.Header {
 
 // claim is one of its own.
 func (h *hostile) claim(number uint64) (group.Header, group.Claim) {
+	h.witness.Claimed(h.theme.Group())
 	t := feedring.Term{Number: number, Claimant: h.node.id}
 	return group.Header{Group: h.theme.Group(), Term: t}, group.Claim{Group: h.theme.Group(), Term: t}
 }

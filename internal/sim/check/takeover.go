@@ -167,6 +167,12 @@ func (c *takeover) Back(p int32) {
 	})
 }
 
+// Claimed is called when somebody hostile says that it manages a group. Whom the manager left
+// alone may follow that one.
+func (c *takeover) Claimed(g feedring.GroupID) {
+	c.silences = slices.DeleteFunc(c.silences, func(x silence) bool { return x.group == g })
+}
+
 // replaced ends a silence: somebody manages the group.
 func (c *takeover) replaced(g feedring.GroupID) {
 	c.silences = slices.DeleteFunc(c.silences, func(x silence) bool {
