@@ -179,6 +179,7 @@ const (
 	JoinTargets
 	Subscriptions
 	BlockTargets
+	BlockKiB
 	BlockLists
 )
 
@@ -193,6 +194,8 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("this peer keeps %d subscriptions already: remove one, or subscribe at another peer", e.Most)
 	case BlockLists:
 		return fmt.Sprintf("this peer follows %d block lists already: unfollow one first, \"feedring block list\" shows them", e.Most)
+	case BlockKiB:
+		return fmt.Sprintf("this peer's blocks and their reasons take %d KiB already, or the exceptions to lists do: give a shorter reason or none, or take some back first, \"feedring block list\" shows them", e.Most)
 	case BlockTargets:
 		return fmt.Sprintf("this peer blocks %d targets already: take some back first, \"feedring block list\" shows them", e.Most)
 	default:

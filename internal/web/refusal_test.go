@@ -41,6 +41,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{&LateError{URL: "u", Held: errors.New("it is held")}, 504, "u: it is held: it is fetched then, and"},
 		{ErrFull.Of(errors.New("it was not added")), http.StatusInsufficientStorage, "it was not added: make room on its disk"},
 		{ErrLoop.Of(errors.New("it asks itself")), http.StatusLoopDetected, "it asks itself, so have it answer"},
+		{&LimitError{BlockKiB, 3}, 409, "take 3 KiB already"},
 		{&LimitError{Subscriptions, 3}, 409, "3 subscriptions already: remove one"},
 		{&UnreachedError{Why: PeerBusy}, 409, "it takes no more connections now"},
 		{&NotNamedError{}, 409, "no longer names it: run another peer"},

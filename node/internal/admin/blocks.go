@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/blocks"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/blocking"
 	"github.com/feedring/feedring/node/internal/storage"
@@ -40,6 +41,8 @@ func (d *Admin) Block(ctx context.Context, ask web.Block) (web.Block, bool, erro
 	switch {
 	case errors.Is(err, blocking.ErrFull):
 		return ask, false, &web.LimitError{Of: web.BlockTargets, Most: blocking.MaxBlocks}
+	case errors.Is(err, blocking.ErrRoom):
+		return ask, false, &web.LimitError{Of: web.BlockKiB, Most: store.MaxValue >> 10}
 	case err != nil:
 		return ask, false, storage.NotKept(target.String()+" was not blocked", err)
 	}
@@ -55,6 +58,8 @@ func (d *Admin) Unblock(ctx context.Context, text string) (allowed bool, err err
 	}
 	gone, allowed, err := d.cfg.Blocks.Remove(ctx, target)
 	switch {
+	case errors.Is(err, blocking.ErrRoom):
+		return false, &web.LimitError{Of: web.BlockKiB, Most: store.MaxValue >> 10}
 	case err != nil:
 		return false, storage.NotKept(target.String()+" is still blocked", err)
 	case !gone:

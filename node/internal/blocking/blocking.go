@@ -222,11 +222,14 @@ func (b *Blocks) All() []blocks.Block {
 	return slices.DeleteFunc(slices.Concat(b.all, b.others), func(one blocks.Block) bool { return one.Ended(now) })
 }
 
-// ErrFull is for one block more than MaxBlocks.
-var ErrFull = errors.New("too many blocks")
+// What keeps one more block or exception out.
+var (
+	ErrFull = errors.New("too many blocks")
+	ErrRoom = fmt.Errorf("the blocks with their reasons take more than the %d KiB that are kept", store.MaxValue>>10)
+)
 
 // Add keeps a block, and returns when it holds. One of the same target takes its place,
-// and is known.
+// and is known. With an error all is as it was.
 func (b *Blocks) Add(ctx context.Context, one blocks.Block) (known bool, err error) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
@@ -235,41 +238,68 @@ func (b *Blocks) Add(ctx context.Context, one blocks.Block) (known bool, err err
 	if len(next) >= MaxBlocks {
 		return known, ErrFull
 	}
-	if err := b.allow(ctx, one.Target, false); err != nil {
+	next = append(next, one)
+	allowed := without(b.allowed, one.Target)
+	// What one write leaves is a block and an exception, which is a block.
+	if err := b.putBlocks(ctx, next); err != nil {
 		return known, err
 	}
-	return known, b.change(ctx, append(next, one))
+	if len(allowed) < len(b.allowed) {
+		if err := b.putAllowed(ctx, allowed); err != nil {
+			return known, errors.Join(err, b.putBlocks(context.WithoutCancel(ctx), b.all))
+		}
+	}
+	b.hold(next, allowed)
+	return known, nil
 }
 
 // Remove takes a block back, and reports whether there was one. A line of a list of others is
-// allowed here from then on, until it is blocked by hand.
+// allowed here from then on, until it is blocked by hand. With an error all is as it was.
 func (b *Blocks) Remove(ctx context.Context, target blocks.Target) (gone, allowed bool, err error) {
 	b.changing.Lock()
 	defer b.changing.Unlock()
+	next := slices.DeleteFunc(slices.Clone(b.all), func(o blocks.Block) bool { return o.Target == target })
+	allows := b.allowed
 	if allowed = b.listed(target); allowed {
-		if err := b.allow(ctx, target, true); err != nil {
+		allows = append(without(b.allowed, target), target)
+	}
+	switch {
+	case len(next) == len(b.all) && !allowed:
+		return false, false, nil
+	case len(allows) > MaxBlocks:
+		return false, false, ErrFull
+	}
+	if allowed {
+		if err := b.putAllowed(ctx, allows); err != nil {
 			return false, false, err
 		}
 	}
-	next := slices.DeleteFunc(slices.Clone(b.all), func(o blocks.Block) bool { return o.Target == target })
-	if len(next) == len(b.all) && !allowed {
-		return false, false, nil
+	if len(next) < len(b.all) {
+		if err := b.putBlocks(ctx, next); err != nil {
+			return false, false, errors.Join(err, b.putAllowed(context.WithoutCancel(ctx), b.allowed))
+		}
 	}
-	return true, allowed, b.change(ctx, next)
+	b.hold(next, allows)
+	return true, allowed, nil
 }
 
-// change writes blocks down, then they hold. It is called with changing held.
-func (b *Blocks) change(ctx context.Context, next []blocks.Block) error {
-	kept := make([]saved, len(next))
-	for i, one := range next {
+// hold has what was written down hold. It is called with changing held.
+func (b *Blocks) hold(next []blocks.Block, allowed []blocks.Target) {
+	b.all, b.allowed = next, allowed
+	b.apply()
+}
+
+func (b *Blocks) putBlocks(ctx context.Context, all []blocks.Block) error {
+	kept := make([]saved, len(all))
+	for i, one := range all {
 		kept[i] = saved{one.Target.String(), one.Since, one.Until, one.Reason}
 	}
-	if err := b.put(ctx, record, kept); err != nil {
-		return err
-	}
-	b.all = next
-	b.apply()
-	return nil
+	return b.put(ctx, record, kept)
+}
+
+// without is a list of targets without one.
+func without(all []blocks.Target, t blocks.Target) []blocks.Target {
+	return slices.DeleteFunc(slices.Clone(all), func(o blocks.Target) bool { return o == t })
 }
 
 // Changes is another number whenever something else is blocked.

@@ -171,8 +171,11 @@ func (b *Blocks) keep(ctx context.Context, changed *list, next []*list) error {
 
 func (b *Blocks) put(ctx context.Context, key string, value any) error {
 	text, err := encode(value)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(text) > store.MaxValue:
+		return ErrRoom
 	}
 	return b.store.Put(ctx, store.BucketPeer, key, text)
 }
@@ -191,27 +194,13 @@ func (b *Blocks) listed(t blocks.Target) bool {
 	return slices.ContainsFunc(b.others, func(one blocks.Block) bool { return one.Target == t })
 }
 
-// allow has a line of the lists hold here or not. It is called with changing held.
-func (b *Blocks) allow(ctx context.Context, t blocks.Target, on bool) error {
-	next := slices.DeleteFunc(slices.Clone(b.allowed), func(o blocks.Target) bool { return o == t })
-	if on {
-		if len(next) >= MaxBlocks {
-			return ErrFull
-		}
-		next = append(next, t)
-	}
-	if len(next) == len(b.allowed) {
-		return nil
-	}
-	texts := make([]string, len(next))
-	for i, o := range next {
+// putAllowed writes down which lines of lists do not hold here.
+func (b *Blocks) putAllowed(ctx context.Context, allowed []blocks.Target) error {
+	texts := make([]string, len(allowed))
+	for i, o := range allowed {
 		texts[i] = o.String()
 	}
-	if err := b.put(ctx, allowedRecord, texts); err != nil {
-		return err
-	}
-	b.allowed = next
-	return nil
+	return b.put(ctx, allowedRecord, texts)
 }
 
 // take takes what was read of a list, or why it could not be.

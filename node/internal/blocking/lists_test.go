@@ -68,6 +68,11 @@ func (d disk) Delete(_ context.Context, _ store.Bucket, key string) error {
 
 func opened(t *testing.T, d disk, w Doer, log io.Writer) *Blocks {
 	t.Helper()
+	return openedOn(t, d, w, log)
+}
+
+func openedOn(t *testing.T, d Records, w Doer, log io.Writer) *Blocks {
+	t.Helper()
 	b, err := Open(d, &refusals.Counts{})
 	if err != nil {
 		t.Fatal(err)
