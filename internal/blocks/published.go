@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"strings"
 	"time"
 	"unicode"
@@ -101,28 +100,12 @@ func ParseListed(text string) (Target, bool) {
 		if t.prefix.Addr().Is4() {
 			least = leastListedIPv4
 		}
-		return t, t.prefix.Bits() >= least && !holdsPrivate(t.prefix)
+		return t, t.prefix.Bits() >= least && !hostkind.HoldsPrivate(t.prefix)
 	case Domain:
 		suffix, _ := publicsuffix.PublicSuffix(t.name)
 		return t, suffix != t.name && hostkind.Of(t.name) == hostkind.Public
 	}
 	return t, true
-}
-
-// notPublic are the networks of which the owner of this peer alone decides.
-var notPublic = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
-	netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("172.16.0.0/12"),
-	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("::/16"), netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"),
-}
-
-func holdsPrivate(p netip.Prefix) bool {
-	for _, private := range notPublic {
-		if private.Overlaps(p) {
-			return true
-		}
-	}
-	return false
 }
 
 // plainText is a reason on one line, without what a terminal would obey.

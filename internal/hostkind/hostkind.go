@@ -46,9 +46,22 @@ func Of(host string) Kind {
 	return Public
 }
 
+// private are the networks of this machine, of its surroundings and of its provider: what is
+// there is another host elsewhere.
+var private = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("172.16.0.0/12"),
+	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("::/16"), netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"),
+}
+
 // IsPrivate reports whether an address is of this machine or of a network that is not
 // public.
 func IsPrivate(addr netip.Addr) bool {
-	addr = addr.Unmap()
-	return addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast()
+	addr = addr.Unmap().WithZone("")
+	return slices.ContainsFunc(private, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// HoldsPrivate reports whether some address of a prefix is private.
+func HoldsPrivate(prefix netip.Prefix) bool {
+	return slices.ContainsFunc(private, prefix.Overlaps)
 }
