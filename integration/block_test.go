@@ -39,22 +39,44 @@ func block(t *testing.T, p *peer, code int, words ...string) result {
 	return r
 }
 
-// TestBlockAPeer blocks one of two publishers by its key while a reader follows and
-// streams are open: nothing more of it is shown, held, dialled or served, over a restart,
-// until it is unblocked.
-func TestBlockAPeer(t *testing.T) {
-	t.Parallel()
+// blockWorld is two publishers, p and q, with two entries each, and a peer r, which reads their
+// group and at which a reader follows.
+type blockWorld struct {
+	o       *origin
+	n       *network
+	fp, fq  *feed
+	p, q, r *peer
+	reader  *process
+}
+
+// newBlockWorld returns when all is formed and the reader has its first answer. r trusts q by
+// hand, if that is asked for.
+func newBlockWorld(t *testing.T, trusts bool) *blockWorld {
+	t.Helper()
 	o, n := newOrigin(t), newNetwork(t, "1s", "--interval", "200ms")
 	fp, fq := newFeed("p", 2), newFeed("q", 2)
 	p := n.peer(nil, "news=p@"+o.feed(fp))
 	q := n.peer([]*peer{p}, "news=q@"+o.feed(fq))
 	r := n.prepare([]*peer{p, q})
 	r.args = append(r.args, "--read", "news")
+	if trusts {
+		r.trusts(q.id)
+	}
 	n.start(r)
 	n.formed(map[string]int{"news": 3}, p, q, r)
 	until(t, 20*time.Second, "all entries at r", func() bool { return len(shownTitles(t, r, "--theme", "news")) == 4 })
 	reader := start(t, "follow", "--json", "--data", r.data, "--theme", "news")
 	reader.event(t, 20*time.Second, "the first answer", func(o object) bool { return o.str("event") == "answered" })
+	return &blockWorld{o, n, fp, fq, p, q, r, reader}
+}
+
+// TestBlockAPeer blocks one of two publishers by its key while a reader follows and
+// streams are open: nothing more of it is shown, held, dialled or served, over a restart,
+// until it is unblocked.
+func TestBlockAPeer(t *testing.T) {
+	t.Parallel()
+	w := newBlockWorld(t, false)
+	n, fp, fq, p, q, r, reader := w.n, w.fp, w.fq, w.p, w.q, w.r, w.reader
 	s := newStranger(t, r)
 
 	block(t, r, 0, "block", p.id, "--reason", "a test", "--for", "30d")
@@ -157,18 +179,8 @@ func TestBlockAddressesAndDomains(t *testing.T) {
 // unblocked, and again until the list is unfollowed.
 func TestFollowABlockList(t *testing.T) {
 	t.Parallel()
-	o, n := newOrigin(t), newNetwork(t, "1s", "--interval", "200ms")
-	fp, fq := newFeed("p", 2), newFeed("q", 2)
-	p := n.peer(nil, "news=p@"+o.feed(fp))
-	q := n.peer([]*peer{p}, "news=q@"+o.feed(fq))
-	r := n.prepare([]*peer{p, q})
-	r.args = append(r.args, "--read", "news")
-	r.trusts(q.id)
-	n.start(r)
-	n.formed(map[string]int{"news": 3}, p, q, r)
-	until(t, 20*time.Second, "all entries at r", func() bool { return len(shownTitles(t, r, "--theme", "news")) == 4 })
-	reader := start(t, "follow", "--json", "--data", r.data, "--theme", "news")
-	reader.event(t, 20*time.Second, "the first answer", func(o object) bool { return o.str("event") == "answered" })
+	w := newBlockWorld(t, true)
+	o, n, fp, fq, p, q, r, reader := w.o, w.n, w.fp, w.fq, w.p, w.q, w.r, w.reader
 
 	publisher := n.peer(nil)
 	for _, target := range []string{p.id, q.id, "spam.example"} {
