@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 }
 
 // listOf is a list of targets, at a time when blocks without an end hold.
-func listOf(t *testing.T, targets ...string) *List {
+func listOf(t *testing.T, targets ...string) *Set {
 	t.Helper()
 	var all []Block
 	for _, text := range targets {
@@ -56,7 +56,7 @@ func listOf(t *testing.T, targets ...string) *List {
 		}
 		all = append(all, Block{Target: target})
 	}
-	return NewList(all, nil, time.Time{})
+	return NewSet(all, nil, time.Time{})
 }
 
 func TestWhatFallsUnderABlock(t *testing.T) {
@@ -92,7 +92,7 @@ func TestWhatFallsUnderABlock(t *testing.T) {
 	if l.Entry(&feedring.Entry{Publisher: "other", Feed: "https://fine.example/", Provider: "spam"}) {
 		t.Error("a label is taken for a domain")
 	}
-	var none *List
+	var none *Set
 	if none.Peer(aKey) || none.Host("spam.example") || none.Entry(&feedring.Entry{Publisher: aKey}) || none.Places() || !none.Next().IsZero() {
 		t.Error("no list blocks something")
 	}
@@ -102,10 +102,10 @@ func TestBlocksEnd(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	target, _ := Parse("spam.example")
 	all := []Block{{Target: target, Until: now.Add(time.Hour)}}
-	if l := NewList(all, nil, now); !l.Host("spam.example") || !l.Next().Equal(now.Add(time.Hour)) {
+	if l := NewSet(all, nil, now); !l.Host("spam.example") || !l.Next().Equal(now.Add(time.Hour)) {
 		t.Errorf("%+v before its end", l)
 	}
-	if l := NewList(all, nil, now.Add(time.Hour)); l != nil {
+	if l := NewSet(all, nil, now.Add(time.Hour)); l != nil {
 		t.Errorf("%+v at its end", l)
 	}
 }

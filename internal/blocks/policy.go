@@ -44,7 +44,7 @@ func (t Trust) host(address string) bool {
 // nobody who is trusted by hand. It never changes, so any goroutine may ask it. The zero Policy
 // blocks nothing.
 type Policy struct {
-	Own, Others *List
+	Own, Others *Set
 	Trust       Trust
 }
 

@@ -39,8 +39,8 @@ type Line struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// Lines are blocks as they are published.
-func Lines(all []Block) []Line {
+// Published are blocks as they are published.
+func Published(all []Block) []Line {
 	lines := make([]Line, len(all))
 	for i, b := range all {
 		lines[i] = Line{b.Target.String(), b.Until, b.Reason}
@@ -48,10 +48,10 @@ func Lines(all []Block) []Line {
 	return lines
 }
 
-// ParseLines reads what somebody else published, and counts the lines that it leaves out: those
-// that name nothing which a list may block (ParseListed), have an end that is no date, or are there
+// ParsePublished reads what somebody else published, and counts the lines that it leaves out: those
+// that name nothing which a list may block (ParseForeign), have an end that is no date, or are there
 // twice. One that is no such list is an error, and then nothing of it counts.
-func ParseLines(text []byte) (all []Block, skipped int, err error) {
+func ParsePublished(text []byte) (all []Block, skipped int, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if open, err := d.Token(); err != nil || open != json.Delim('[') {
 		return nil, 0, ErrNoList
@@ -65,7 +65,7 @@ func ParseLines(text []byte) (all []Block, skipped int, err error) {
 		if err := d.Decode(&line); err != nil || line == nil {
 			return nil, 0, fmt.Errorf("line %d: %w", n+1, ErrNoList)
 		}
-		target, ok := ParseListed(line.Block)
+		target, ok := ParseForeign(line.Block)
 		until := line.Until.UTC()
 		if !ok || known[target] || until.Year() < 1 || until.Year() > 9999 { // such a year has no form in JSON
 			skipped++
@@ -83,10 +83,10 @@ func ParseLines(text []byte) (all []Block, skipped int, err error) {
 	return all, skipped, nil
 }
 
-// ParseListed is Parse of a line of somebody else, which may block less: nothing of this machine or
+// ParseForeign is Parse of a line of somebody else, which may block less: nothing of this machine or
 // a private network, no prefix shorter than /16, or /32 of IPv6, and no domain below which anybody
 // gets a name. So a few lines do not bar everybody.
-func ParseListed(text string) (Target, bool) {
+func ParseForeign(text string) (Target, bool) {
 	if len(text) > maxTarget {
 		return Target{}, false
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/feedring/feedring"
 )
 
-func TestParseLines(t *testing.T) {
-	got, skipped, err := ParseLines([]byte(`[
+func TestParsePublished(t *testing.T) {
+	got, skipped, err := ParsePublished([]byte(`[
 		{"block":"` + aKey + `","reason":"spam","until":"2026-01-02T03:04:05Z","since":"2026-01-01T00:00:00Z"},
 		{"block":"Spam.Example"}, {"block":"spam.example"}, {"block":"2001:db8::/48","more":{"x":[1]}},
 		{"block":"0.0.0.0/0"}, {"block":"10.1.0.0/16"}, {"block":"127.0.0.1"}, {"block":"::1"}, {"block":"8.0.0.0/6"},
@@ -37,8 +37,8 @@ func TestParseLines(t *testing.T) {
 	if r := got[6].Reason; strings.ContainsAny(r, "\x1b\x00") || len(r) > maxReason {
 		t.Errorf("reason %q", r)
 	}
-	text, err := json.Marshal(Lines(got))
-	if again, _, err := ParseLines(text); err != nil || len(again) != 7 {
+	text, err := json.Marshal(Published(got))
+	if again, _, err := ParsePublished(text); err != nil || len(again) != 7 {
 		t.Errorf("published and read again: %d, %v", len(again), err)
 	}
 	if err != nil {
@@ -48,11 +48,11 @@ func TestParseLines(t *testing.T) {
 
 func TestNoList(t *testing.T) {
 	long := "[" + strings.Repeat(`{"block":"a.example"},`, MaxLines) + `{"block":"b.example"}]`
-	if _, _, err := ParseLines([]byte(long)); !errors.Is(err, ErrLong) {
+	if _, _, err := ParsePublished([]byte(long)); !errors.Is(err, ErrLong) {
 		t.Errorf("10,001 lines: %v", err)
 	}
 	full := "[" + strings.TrimSuffix(strings.Repeat(`{"block":"a.example"},`, MaxLines), ",") + "]"
-	if all, skipped, err := ParseLines([]byte(full)); err != nil || len(all) != 1 || skipped != MaxLines-1 {
+	if all, skipped, err := ParsePublished([]byte(full)); err != nil || len(all) != 1 || skipped != MaxLines-1 {
 		t.Errorf("10,000 lines: %d, %d, %v", len(all), skipped, err)
 	}
 	for _, text := range []string{
@@ -60,17 +60,17 @@ func TestNoList(t *testing.T) {
 		`[{"block":"a.example"}] []`, `[{"block":"a.example","until":"never"}]`, `[{"block":"a.example","reason":[]}]`, "[" + strings.Repeat("[", 100_000),
 		`[{"x":` + strings.Repeat("[", 100_000), "[" + string([]byte{0xff, 0xfe}) + "]",
 	} {
-		if all, _, err := ParseLines([]byte(text)); !errors.Is(err, ErrNoList) || all != nil {
+		if all, _, err := ParsePublished([]byte(text)); !errors.Is(err, ErrNoList) || all != nil {
 			t.Errorf("%.40q: %d blocks, %v", text, len(all), err)
 		}
 	}
 }
 
-func FuzzParseLines(f *testing.F) {
+func FuzzParsePublished(f *testing.F) {
 	f.Add([]byte(`[{"block":"a.example","until":"2026-01-02T03:04:05Z"}]`))
 	f.Add([]byte(`[{"block":"192.0.2.0/24","reason":"x"},{"block":5}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		all, skipped, err := ParseLines(text)
+		all, skipped, err := ParsePublished(text)
 		if len(all)+skipped > MaxLines || err != nil && len(all)+skipped > 0 {
 			t.Fatalf("%d blocks, %d left out, %v", len(all), skipped, err)
 		}
@@ -79,7 +79,7 @@ func FuzzParseLines(f *testing.F) {
 				t.Fatalf("%+v is read again as %v, %v", b, again, err)
 			}
 		}
-		if _, err := json.Marshal(Lines(all)); err != nil {
+		if _, err := json.Marshal(Published(all)); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -125,7 +125,7 @@ func TestTrustOutweighsLists(t *testing.T) {
 		t.Error("no policy blocks something")
 	}
 	ends := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	until := NewList([]Block{{Target: Target{kind: Domain, name: "a.example"}, Until: ends}}, nil, ends.Add(-time.Hour))
+	until := NewSet([]Block{{Target: Target{kind: Domain, name: "a.example"}, Until: ends}}, nil, ends.Add(-time.Hour))
 	if next := (&Policy{Own: mine, Others: until}).Next(); !next.Equal(ends) {
 		t.Errorf("the next end is %s", fmt.Sprint(next))
 	}

@@ -109,7 +109,7 @@ func load(s Records, key string, into any) error {
 
 // make is the policy of the blocks that hold at a time, and of peers that fall under them.
 func (b *Blocks) make(now time.Time, within, withinOf []feedring.PeerID) *blocks.Policy {
-	return &blocks.Policy{Own: blocks.NewList(b.all, within, now), Others: blocks.NewList(b.others, withinOf, now), Trust: b.trust}
+	return &blocks.Policy{Own: blocks.NewSet(b.all, within, now), Others: blocks.NewSet(b.others, withinOf, now), Trust: b.trust}
 }
 
 // Begin says whose blocks they are, and who is told of changes.

@@ -71,7 +71,7 @@ func (b *Blocks) openLists() error {
 			return fmt.Errorf("block list %s: %w", l.URL, err)
 		}
 		for _, one := range lines {
-			if target, ok := blocks.ParseListed(one.Block); ok {
+			if target, ok := blocks.ParseForeign(one.Block); ok {
 				l.blocked = append(l.blocked, blocks.Block{Target: target, Until: one.Until, Reason: one.Reason})
 			}
 		}
@@ -158,7 +158,7 @@ func (b *Blocks) Unfollow(ctx context.Context, url string) error {
 // changing held.
 func (b *Blocks) keep(ctx context.Context, changed *list, next []*list) error {
 	if changed != nil {
-		if err := b.put(ctx, linesRecord+changed.URL, blocks.Lines(changed.blocked)); err != nil {
+		if err := b.put(ctx, linesRecord+changed.URL, blocks.Published(changed.blocked)); err != nil {
 			return err
 		}
 	}
@@ -271,7 +271,7 @@ func (b *Blocks) reread(ctx context.Context, was *list) {
 		return // not followed any more
 	}
 	if answer.err == nil && !answer.same {
-		answer.err = b.put(ctx, linesRecord+was.URL, blocks.Lines(answer.blocked))
+		answer.err = b.put(ctx, linesRecord+was.URL, blocks.Published(answer.blocked))
 		if ctx.Err() != nil {
 			return
 		}

@@ -13,7 +13,7 @@ import (
 // placed lists the peers that fall under the prefixes and domains of a list, in order:
 // all of whose addresses are blocked, or for which a blocked site vouches, as this peer's
 // groups have found.
-func placed(v *peer.View, l *blocks.List, self feedring.PeerID) (within []feedring.PeerID) {
+func placed(v *peer.View, l *blocks.Set, self feedring.PeerID) (within []feedring.PeerID) {
 	if v == nil {
 		return nil
 	}
@@ -45,7 +45,7 @@ func appendIf(to []feedring.PeerID, id feedring.PeerID, add bool) []feedring.Pee
 
 // allBlocked reports whether a peer is at blocked addresses alone. Names and relays tell
 // nothing of where it is.
-func allBlocked(multiaddrs []string, l *blocks.List) bool {
+func allBlocked(multiaddrs []string, l *blocks.Set) bool {
 	direct := 0
 	for _, text := range multiaddrs {
 		if strings.Contains(text, "/p2p-circuit") {

@@ -105,10 +105,10 @@ func (r *listReader) read(ctx context.Context, l *list) answer {
 	if len(text) > blocks.MaxBytes {
 		return answer{err: ErrLarge}
 	}
-	blocked, skipped, err := blocks.ParseLines(text)
+	blocked, skipped, err := blocks.ParsePublished(text)
 	if err == nil {
 		var kept []byte
-		if kept, err = encode(blocks.Lines(blocked)); err == nil && len(kept) > store.MaxValue {
+		if kept, err = encode(blocks.Published(blocked)); err == nil && len(kept) > store.MaxValue {
 			err = ErrKept
 		}
 	}

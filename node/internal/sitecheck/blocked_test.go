@@ -44,7 +44,7 @@ func TestBlockedSitesAreNotAsked(t *testing.T) {
 }
 
 // listed is what a list of others names, and the owner blocks.
-type listed struct{ list, own *blocks.List }
+type listed struct{ list, own *blocks.Set }
 
 func (l listed) Feed(ref feedring.FeedRef) bool { return l.OwnFeed(ref) || l.list.Feed(ref) }
 
@@ -75,7 +75,7 @@ func TestTrustedSitesOfListedPublishersAreAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := blocks.NewList([]blocks.Block{{Target: target}}, nil, time.Now())
+	names := blocks.NewSet([]blocks.Block{{Target: target}}, nil, time.Now())
 	asked := make(chan struct{}, 10)
 	c, running, site := checkerOf(t, listed{own: names}, publisher, asked)
 	ref := feedring.FeedRef{URL: "http://" + site + "/feed", Publisher: publisher}
