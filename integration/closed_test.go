@@ -229,6 +229,51 @@ func TestAssociation(t *testing.T) {
 	until(t, 30*time.Second, "an answer without the first peer", func() bool { return len(a.ask(reader).entries()) > 0 })
 }
 
+// TestServeTakesAnInvitationOrACharter: a peer that is started with an invitation is a member,
+// now and at each later start, however used up the code is. One that is started with the charter
+// waits until it is given a credential.
+func TestServeTakesAnInvitationOrACharter(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	a := newAssociation(t, "news=first@"+o.feed(newFeed("first", 2)))
+	code := a.code()
+	second := a.prepare(nil)
+	second.args = append(second.args, "--network", code)
+	a.start(second)
+	answers := func(p *peer) func() bool {
+		return func() bool { return len(a.ask(p.data).titles()) == 2 }
+	}
+	until(t, 30*time.Second, "the invited peer's answer", answers(second))
+	if exit := second.stop(t, 10*time.Second); exit != 0 {
+		t.Fatalf("exit %d", exit)
+	}
+	a.start(second)
+	until(t, 30*time.Second, "the invited peer's answer after a restart", answers(second))
+
+	late := a.prepare(nil)
+	a.refuses("used up", append(slices.Clone(late.args), "--network", code)...)
+	late.args = append(late.args, "--network", filepath.Join(a.first.data, "network", "charter"), "--join", a.first.addr, "--read", "news")
+	a.start(late)
+	if all := command(t, "status", "--json", "--data", late.data).stdout; !strings.Contains(all, "no credential") {
+		t.Errorf("with the charter alone the status says %s", all)
+	}
+	a.refuses("credential", "query", "--theme", "news", "--data", late.data)
+	if r := command(t, "network", "admit", late.id, "--data", a.first.data); r.code != 0 {
+		t.Fatalf("admit: %v", r)
+	}
+	until(t, 60*time.Second, "the admitted peer's answer", answers(late))
+	until(t, 60*time.Second, "the admitted peer in the group", func() bool {
+		return strings.Contains(command(t, "catalog", "news", "--json", "--data", a.first.data).stdout, late.id)
+	})
+
+	open := a.prepare(nil)
+	a.start(open)
+	if exit := open.stop(t, 10*time.Second); exit != 0 {
+		t.Fatalf("exit %d", exit)
+	}
+	a.refuses("was used in an open network", append(slices.Clone(open.args), "--network", a.code())...)
+}
+
 // outsider is a libp2p host without a credential, which counts what it is told.
 type outsider struct {
 	t    *testing.T

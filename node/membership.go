@@ -118,8 +118,15 @@ func (m *members) Status() *web.MembershipStatus {
 	return st
 }
 
-// stranger reports whether this peer has no charter of its network.
-func (m *members) stranger() bool { return m != nil && m.Roll() == nil }
+// stranger reports whether this peer has no charter of its network, or never had a credential
+// that it needs there.
+func (m *members) stranger() bool {
+	if m == nil {
+		return false
+	}
+	self := m.Self()
+	return self.Mode == 0 || self.Mode == charter.Closed && !self.Known
+}
 
 // serves reports whether this peer may take part in groups.
 func (m *members) serves() bool {

@@ -228,6 +228,9 @@ func (r *Roll) Rights(p feedring.PeerID, now time.Time) (rights Rights, until ti
 	return rights, until
 }
 
+// Knows reports whether the roll has a credential of a peer, valid or not.
+func (r *Roll) Knows(p feedring.PeerID) bool { return len(r.credentials[p]) > 0 }
+
 // Expelled reports whether an expulsion ended a peer's credentials, so that none
 // holds now; in the mode vouched, whether one is in force.
 func (r *Roll) Expelled(p feedring.PeerID, now time.Time) bool {

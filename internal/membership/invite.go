@@ -213,6 +213,21 @@ func Join(ctx context.Context, data, text string) (*Keeper, error) {
 	return k, k.keep()
 }
 
+// Adopt makes a data directory belong to the network of a charter. In the mode closed its peer
+// waits for a credential.
+func Adopt(data string, c *charter.Charter) error {
+	if is, err := NetworkOf(data); err != nil || is == c.Network() {
+		return err
+	}
+	if err := mayBecome(data, c.Network()); err != nil {
+		return err
+	}
+	if err := write(data, charterFile, c.Text); err != nil {
+		return fmt.Errorf("charter: %w", err)
+	}
+	return nil
+}
+
 // keep writes down that the data directory belongs to the network.
 func (k *Keeper) keep() error {
 	err := writeRoll(k.data, k.Roll())

@@ -167,6 +167,7 @@ type Self struct {
 	Rights   charter.Rights
 	Until    time.Time
 	Expelled bool
+	Known    bool   // it has or had a credential
 	Site     string // of the mode vouched: it names this peer; empty: none does
 }
 
@@ -177,7 +178,7 @@ func (k *Keeper) Self() Self {
 		return Self{}
 	}
 	now, id := time.Now(), k.self()
-	s := Self{Label: c.Label, Mode: c.Mode, Expelled: k.Roll().Expelled(id, now), Site: k.siteOf(id, now)}
+	s := Self{Label: c.Label, Mode: c.Mode, Expelled: k.Roll().Expelled(id, now), Known: k.Roll().Knows(id), Site: k.siteOf(id, now)}
 	s.Rights, s.Until = k.rights(id, now)
 	return s
 }

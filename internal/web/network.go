@@ -40,8 +40,8 @@ type MembershipStatus struct {
 type Members interface {
 	// Closed reports whether all but health and personal feeds needs the token.
 	Closed() bool
-	// Stranger reports whether the peer has no charter of its network, so that it answers
-	// no questions about it.
+	// Stranger reports whether the peer has no charter of its network, or never had a
+	// credential that it needs there, so that it answers no questions about it.
 	Stranger() bool
 }
 

@@ -80,7 +80,7 @@ func (a *commands) admit() *cobra.Command {
 		Long: "admit signs a credential for a peer: with the key of --data, if that may admit, or with a root key. Only a\n" +
 			"root key admits anew whom somebody expelled. Without --role a peer that was a member may do what its last\n" +
 			"credential gave, but for admitting and expelling others; any other may read, publish and serve. The peer\n" +
-			"also needs the charter: an invitation brings it.",
+			"also needs the charter: an invitation brings it, or its \"serve --network\" is given the file.",
 		Example: `  feedring network admit 12D3KooW…
   feedring network admit 12D3KooW… --root /media/key/root-1.key`,
 		Args: one("a peer's id, such as 12D3KooW…"),

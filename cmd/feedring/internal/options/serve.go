@@ -30,6 +30,7 @@ type Serve struct {
 	tables                        feedTables
 	read, sites, trust            List
 	http, publicURL, network      string
+	given                         Network
 	share                         string
 	lan, private, httpOpen        bool
 	JSON                          bool
@@ -68,7 +69,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 		"(default: this machine, if --public-url is given and --http is at loopback; repeat)")
 	flags.Var(&o.join, "join", "peer or domain to join the network through (repeat)")
 	flags.BoolVar(&o.lan, "lan", false, "find and dial peers on the local network")
-	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix")
+	flags.StringVar(&o.network, "network", o.network, "name of the network: peers of different networks never mix; of one with a charter also the file of that, or an invitation, which is redeemed at the first start")
 	flags.Var(&o.feeds, "feed", "feed to publish: THEME=URL or THEME=PROVIDER@URL (repeat)")
 	flags.Var(&o.tables, tablesKey, "tables of the configuration file")
 	_ = flags.MarkHidden(tablesKey) // it cannot fail: the flag exists
@@ -101,7 +102,12 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 // Config returns the configuration of the peer. The error names the flag.
 func (o *Serve) Config(data string) (node.Config, error) {
 	c := node.Default()
-	c.Data, c.HTTP, c.HTTPOpen, c.Network = data, o.http, o.httpOpen, o.network
+	c.Data, c.HTTP, c.HTTPOpen = data, o.http, o.httpOpen
+	var err error
+	if o.given, err = parseNetwork(o.network); err != nil {
+		return c, exit.Usage("--network: %w", err)
+	}
+	c.Network = o.given.Name
 	c.PublicURL = strings.TrimSuffix(o.publicURL, "/")
 	c.Listen, c.Announce, c.Join, c.LAN = o.listen.Values, o.announce.Values, o.join.Values, o.lan
 	c.Interval, c.Freshness, c.Refresh = time.Duration(o.interval), time.Duration(o.freshness), time.Duration(o.refresh)
@@ -110,7 +116,6 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c.Cache = int64(o.cache)
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	c.PrivatePeers = node.PrivatePeers(o.privatePeers)
-	var err error
 	if c.Feeds, err = specs(o.feeds.Values); err == nil {
 		c.Feeds, err = withTables(c.Feeds, o.tables.specs)
 	}

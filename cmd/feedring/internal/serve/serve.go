@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -21,6 +22,7 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/internal/host"
+	"github.com/feedring/feedring/internal/membership"
 	"github.com/feedring/feedring/node"
 )
 
@@ -97,6 +99,9 @@ func (a *commands) serve(ctx context.Context, o *options.Serve) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
+	if err := a.enter(ctx, o.Given()); err != nil {
+		return err
+	}
 	peer, err := node.Start(ctx, cfg)
 	if err != nil {
 		return err
@@ -109,6 +114,30 @@ func (a *commands) serve(ctx context.Context, o *options.Serve) error {
 	}
 	log.Info("closing", "signal", (<-signals).String())
 	return leave(ctx, peer, signals)
+}
+
+// redeemWithin is how long the peer that gave an invitation may take.
+const redeemWithin = 20 * time.Second
+
+// enter makes --data belong to the network whose charter or invitation was given. An
+// invitation is redeemed once: a member needs none.
+func (a *commands) enter(ctx context.Context, given options.Network) error {
+	switch {
+	case given.Charter == nil || a.PeerRuns(): // the start finds out that it runs
+		return nil
+	case given.Code == "":
+		return membership.Adopt(a.Data, given.Charter)
+	}
+	switch k, err := membership.Open(a.Data); {
+	case err == nil && k.Network() == given.Name && k.Self().Rights != 0:
+		return nil
+	case err != nil && !errors.Is(err, membership.ErrNone):
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, redeemWithin)
+	defer cancel()
+	_, err := membership.Join(ctx, a.Data, given.Code)
+	return err
 }
 
 // warnOfThemes tells of each theme that is outside the vocabulary, once.
