@@ -61,16 +61,18 @@ func (c *s3) probes(q int32, s *membership, p, about int32) bool {
 
 // yields checks that a manager that others follow does not step down for a claim that
 // nobody acknowledged (S3). Otherwise a peer that was cut off for a night would depose
-// the manager of a hundred peers. A manager that claimed anew has r to be acknowledged
-// again.
+// the manager of a hundred peers. A manager that claimed anew, once or more often, has r
+// to be acknowledged again.
 func (c *s3) yields(p int32, o *peerRecord, out group.Persist) {
 	s := o.find(out.Group)
 	if s == nil || s.role != feedring.RoleManager || s.accepted.Term != s.term || out.State.Term == s.written.Term {
 		return
 	}
 	anew := s.knownClaim.Claimant == c.cfg.Name(p) && s.knownClaim != s.term // the role is not told again
-	if anew && c.cfg.Now()-c.claims[c.claimOf(s, s.knownClaim)].at >= c.cfg.Refresh {
-		return
+	for own, made := range c.claims {
+		if anew && own.by == p && own.group == s.group && own.number > s.term.Number && c.cfg.Now()-made.at >= c.cfg.Refresh {
+			return
+		}
 	}
 	c.Judge("S3 of a manager that steps down")
 	if provisional(o.given.Message) {
