@@ -185,14 +185,14 @@ func (m *Machine) abandoned() {
 	m.watch()
 }
 
-// outbid claims above a term that a peer has accepted and that this manager
-// never heard of: the peer could not follow otherwise.
+// outbid claims above a term that a peer has accepted and that this manager never heard of: the
+// peer could not follow otherwise. What is further away than the others would follow takes several claims.
 func (m *Machine) outbid(t feedring.Term) {
 	known := max(m.want.Highest, m.seen)
-	if t.Number >= maxNumber || t.Number > known+maxJump || m.now.Sub(m.lead.since) < m.beatEvery() || m.saving.purpose != forNothing || !m.support.MayOutbid(m.now) {
+	if t.Number >= maxNumber || m.now.Sub(m.lead.since) < m.beatEvery() || m.saving.purpose != forNothing || !m.support.MayOutbid(m.now) {
 		return
 	}
-	m.claim(t.Number)
+	m.claim(min(t.Number, known+maxJump-1))
 }
 
 func (m *Machine) admit(in Receive, r *Row) {

@@ -212,3 +212,33 @@ func TestAdoptionOutlastsEnter(t *testing.T) {
 		t.Error("it does not ask for admission any more")
 	}
 }
+
+// A manager claims above a term that one member has accepted however far it is above its own, in several
+// claims that all follow.
+func TestFarTermIsReached(t *testing.T) {
+	c := newCluster(1)
+	ids := c.group(3)
+	lead, by := c.nodes[ids[0]], ids[2]
+	far := feedring.Term{Number: lead.m.lead.claim.Term.Number + 3*maxJump, Claimant: by}
+	claims := 0
+	for range 6 {
+		was := lead.m.lead.claim.Term.Number
+		c.step(lead, Receive{From: by, Message: Join{Header: Header{Group: testTheme.Group(), Term: far}, Row: *lead.m.members[by].row}})
+		c.run(1100 * time.Millisecond)
+		now := lead.m.lead.claim.Term.Number
+		if now > was {
+			claims++
+		}
+		if now > was+maxJump {
+			t.Fatalf("%d follows %d", now, was)
+		}
+		for _, id := range ids {
+			if m := c.nodes[id].m; m.manager() != ids[0] || m.lead.claim.Term.Number != now {
+				t.Fatalf("%s follows %v, not %d", id, m.lead.claim.Term, now)
+			}
+		}
+	}
+	if n := lead.m.lead.claim.Term.Number; n <= far.Number || claims != 4 {
+		t.Errorf("after %d claims the number is %d, of %d", claims, n, far.Number)
+	}
+}
