@@ -29,7 +29,7 @@ type Config struct {
 	// address book, nothing that a peer does for others.
 	Client bool
 	// Known is peers saved from last time; Join tries them too.
-	Known []feedring.PeerInfo
+	Known []SavedPeer
 	// Door decides who is served on a network with a charter. nil: the network is open.
 	Door     Door
 	Blocks   gate.Blocks  // whom its owner blocks; nil: nobody

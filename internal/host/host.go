@@ -19,6 +19,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/host/dials"
 	"github.com/feedring/feedring/internal/host/directory"
 	"github.com/feedring/feedring/internal/host/gate"
 	"github.com/feedring/feedring/internal/host/identity"
@@ -39,6 +40,7 @@ type Host struct {
 	listen   []ma.Multiaddr // what to listen on
 	announce []ma.Multiaddr // what to tell; empty: found out
 	scope    addr.Scope
+	dials    *dials.Dials
 	gater    *gate.Gater
 	prefix   protocol.ID // of every protocol of this network
 
@@ -136,7 +138,8 @@ func prepare(cfg Config) (*Host, error) {
 	if cfg.LAN {
 		h.scope.AllowPrivate()
 	}
-	h.gater = gate.New(&h.scope, cfg.Blocks)
+	h.dials = dials.New(home{h})
+	h.gater = gate.New(&h.scope, h.dials, cfg.Blocks)
 	h.groups = directory.New(h.log)
 	h.suspects = suspect.New(h.protocol(presence), tasks{h}, h.log)
 	h.reach.relayMet, h.addresses.wake = make(chan struct{}, 1), make(chan struct{}, 1)
@@ -162,7 +165,7 @@ func (h *Host) start(lib host.Host) error {
 	h.members = members.New(links{h})
 	h.Handle(presence, func(s network.Stream) { _ = s.Close() })
 	h.met, h.recent = peerbook.NewMet(), peerbook.NewRecentAddrs()
-	lib.Network().Notify(&network.NotifyBundle{ConnectedF: h.newcomer})
+	lib.Network().Notify(&network.NotifyBundle{ConnectedF: h.newcomer, DisconnectedF: h.proves})
 	if err := h.watch(); err != nil {
 		return err
 	}

@@ -351,6 +351,8 @@ func (h *Host) giveNamed(ctx context.Context, info peer.AddrInfo) {
 		for _, ip := range ips {
 			if m, err := manet.FromIP(ip.IP); err == nil {
 				h.scope.Give(m)
+				_, rest := ma.SplitFirst(a)
+				h.dials.Prove(info.ID, m.Encapsulate(rest))
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -96,8 +97,8 @@ func TestSavedPeersAreUsedAfterARestart(t *testing.T) {
 	joinTo(t, b, a)
 	joinTo(t, client, b)
 	eventually(t, "a peer to save", func() bool { return len(b.KnownPeers()) > 0 })
-	saved := b.KnownPeers()
-	if len(saved) != 1 || saved[0].ID != a.ID() || len(saved[0].Addrs) == 0 {
+	saved := b.SavedPeers()
+	if len(saved) != 1 || saved[0].ID != a.ID() || len(saved[0].Addrs) == 0 || fmt.Sprint(saved[0].Proven) != "[127.0.0.1]" {
 		t.Fatalf("saved %v", saved)
 	}
 	_ = b.Close()
@@ -128,7 +129,7 @@ func TestKeysOfOnePrefixAreNotAllThatIsSaved(t *testing.T) {
 	}
 	saves := func(h *Host) bool {
 		saved := h.SavedPeers()
-		return len(saved) == 3 && slices.ContainsFunc(saved, func(p feedring.PeerInfo) bool { return p.ID == honest.ID() })
+		return len(saved) == 3 && slices.ContainsFunc(saved, func(p SavedPeer) bool { return p.ID == honest.ID() })
 	}
 	eventually(t, "two of the network saved beside the honest peer", func() bool { return saves(h) })
 	again := newHost(t, func(c *Config) { c.Known, c.CountPrivate = h.SavedPeers(), true })

@@ -37,7 +37,7 @@ func (h *Host) Learn(id feedring.PeerID, addrs []string) {
 			parsed = append(parsed, a)
 		}
 	}
-	h.remember(p, parsed, learnTTL)
+	h.remember(p, h.dials.Believe(p, parsed), learnTTL)
 }
 
 // remember puts addresses of p into the peerstore.
@@ -74,6 +74,9 @@ func (h *Host) give(info peer.AddrInfo) {
 		return
 	}
 	h.scope.Give(info.Addrs...)
+	for _, a := range info.Addrs {
+		h.dials.Prove(info.ID, a)
+	}
 	h.lib.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.PermanentAddrTTL)
 }
 
@@ -82,14 +85,23 @@ func (h *Host) dialable(id peer.ID) []ma.Multiaddr {
 	return h.scope.Filter(h.lib.Peerstore().Addrs(id))
 }
 
+// SavedPeer is a peer that was met, as it is kept for the next start.
+type SavedPeer struct {
+	feedring.PeerInfo
+	// Proven is at which IP addresses it answered, or from which it connected. The others
+	// are what it says.
+	Proven []netip.Addr `json:"Proven,omitempty"`
+}
+
 // recall notes peers saved from last time. They are saved again until others that are met
 // displace them, so that a start among a few peers does not forget all the others.
-func (h *Host) recall(saved []feedring.PeerInfo) {
+func (h *Host) recall(saved []SavedPeer) {
 	for _, p := range saved {
 		id, err := peer.Decode(string(p.ID))
 		if err != nil || id == h.lib.ID() {
 			continue
 		}
+		h.dials.ProveAt(id, p.Proven)
 		h.Learn(p.ID, p.Addrs)
 		var prefix standing.Prefix // where there are names alone, it is not counted
 		for _, a := range h.dialable(id) {
@@ -115,7 +127,15 @@ func (h *Host) KnownPeers() []feedring.PeerInfo { return h.known(false) }
 
 // SavedPeers returns those to save for the next start: KnownPeers, and after them those that
 // were saved last time and that nothing displaced.
-func (h *Host) SavedPeers() []feedring.PeerInfo { return h.known(true) }
+func (h *Host) SavedPeers() (saved []SavedPeer) {
+	for _, p := range h.known(true) {
+		id, err := peer.Decode(string(p.ID))
+		if err == nil {
+			saved = append(saved, SavedPeer{p, h.dials.Proven(id)})
+		}
+	}
+	return saved
+}
 
 func (h *Host) known(recalled bool) []feedring.PeerInfo {
 	ids := h.met.Newest(recalled)

@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/host/dials"
 	"github.com/feedring/feedring/internal/host/limits"
 	"github.com/libp2p/go-libp2p/config"
+	"github.com/libp2p/go-libp2p/core/connmgr"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/pnet"
 	"github.com/libp2p/go-libp2p/core/transport"
 	basichost "github.com/libp2p/go-libp2p/p2p/host/basic"
 	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
@@ -20,7 +23,9 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
+	"github.com/libp2p/go-libp2p/p2p/transport/quicreuse"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcpreuse"
 	manet "github.com/multiformats/go-multiaddr/net"
 	"go.uber.org/fx"
 )
@@ -56,7 +61,7 @@ func (h *Host) assembly(key crypto.PrivKey) (*config.Config, error) {
 		Peerstore:          book,
 		UserAgent:          userAgent,
 		ProtocolVersion:    h.version(),
-		Transports:         []fx.Option{transported(quic.NewTransport), transported(tcp.NewTCPTransport)},
+		Transports:         []fx.Option{transported(h.newQUIC), transported(h.newTCP)},
 		SecurityTransports: []config.Security{{ID: noise.ID, Constructor: noise.New}},
 		Muxers:             []upgrader.StreamMuxer{{ID: yamux.ID, Muxer: yamux.DefaultTransport}},
 		ResourceManager:    resources,
@@ -75,6 +80,24 @@ func (h *Host) assembly(key crypto.PrivKey) (*config.Config, error) {
 		h.outside(c)
 	}
 	return c, nil
+}
+
+func (h *Host) newQUIC(
+	key crypto.PrivKey, conns *quicreuse.ConnManager, psk pnet.PSK, gater connmgr.ConnectionGater, resources network.ResourceManager,
+) (*dials.QUIC, error) {
+	t, err := quic.NewTransport(key, conns, psk, gater, resources)
+	if err != nil {
+		return nil, fmt.Errorf("QUIC: %w", err)
+	}
+	return h.dials.CountQUIC(t), nil
+}
+
+func (h *Host) newTCP(upgrader transport.Upgrader, resources network.ResourceManager, shared *tcpreuse.ConnMgr) (*dials.TCP, error) {
+	t, err := tcp.NewTCPTransport(upgrader, resources, shared)
+	if err != nil {
+		return nil, fmt.Errorf("TCP: %w", err)
+	}
+	return h.dials.CountTCP(t), nil
 }
 
 // transported names a constructor as one of the host's transports.

@@ -9,6 +9,7 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/feedring/feedring/internal/host/addr"
+	"github.com/feedring/feedring/internal/hostkind"
 	"github.com/feedring/feedring/internal/standing"
 )
 
@@ -54,4 +55,20 @@ func (h *Host) public() bool {
 	h.reach.mu.Lock()
 	defer h.reach.mu.Unlock()
 	return len(h.reach.reachable) > 0
+}
+
+// home is where a host stands.
+type home struct{ h *Host }
+
+// Near implements dials.Site.
+func (s home) Near(at netip.Addr) bool {
+	return hostkind.IsPrivate(at) && !s.h.cfg.CountPrivate && !s.h.public()
+}
+
+// proves notes where the other end of a connection is: also when it ends, since very many
+// others may have been noted since.
+func (h *Host) proves(_ network.Network, c network.Conn) {
+	if a := c.RemoteMultiaddr(); !addr.IsRelayed(a) {
+		h.dials.Prove(c.RemotePeer(), a)
+	}
 }

@@ -19,7 +19,8 @@ func (h *Host) Suspect(to feedring.PeerID) {
 
 // newcomer suspects the older connections of a peer that connects once more:
 // it may have started anew.
-func (h *Host) newcomer(_ network.Network, c network.Conn) {
+func (h *Host) newcomer(n network.Network, c network.Conn) {
+	h.proves(n, c)
 	h.awaitHello(c)
 	if len(h.lib.Network().ConnsToPeer(c.RemotePeer())) > 1 {
 		h.suspects.Ask(h.lib.Network(), c.RemotePeer())

@@ -1,6 +1,6 @@
-// Package outbound bounds the requests that this peer makes because of what others
-// say: a row may name a thousand feeds at somebody else's hosts, and every member of
-// the group would ask them. What the owner of this peer chose draws on nothing here.
+// Package outbound bounds the requests and dials that this peer makes because of what
+// others say: a row may name a thousand feeds at somebody else's hosts, and every member
+// of the group would ask them. What the owner of this peer chose draws on nothing here.
 package outbound
 
 import (
@@ -57,16 +57,21 @@ type draw struct {
 
 // spend takes all draws or none, and returns how long until there are as many.
 func spend(now time.Time, draws ...draw) (wait time.Duration) {
-	for _, d := range draws {
-		wait = max(wait, d.of.Wait(now, d.key, 1))
-	}
-	if wait > 0 {
+	if wait = longest(now, draws); wait > 0 {
 		return wait
 	}
 	for _, d := range draws {
 		d.of.Take(now, d.key, 1)
 	}
 	return 0
+}
+
+// longest is how long until all accounts have a token.
+func longest(now time.Time, draws []draw) (wait time.Duration) {
+	for _, d := range draws {
+		wait = max(wait, d.of.Wait(now, d.key, 1))
+	}
+	return wait
 }
 
 // request draws on the accounts of a host's registrable domain, of who caused it, and
@@ -92,6 +97,33 @@ func (b *Budget) connection(now time.Time, addr netip.Addr) time.Duration {
 		return 0 // the request to it was counted
 	}
 	return spend(now, draw{b.addrs, addr.String()})
+}
+
+// dial is what a connection to a peer draws on, at an address that is near or not.
+func (b *Budget) dial(at netip.Addr, by string, near bool) []draw {
+	if near {
+		return []draw{{b.local, theOnlyName}}
+	}
+	return []draw{{b.addrs, at.Unmap().String()}, {b.causes, by}, {b.all, theOnlyName}}
+}
+
+// Dial draws for a connection to an address at which a peer is said to be, because of by,
+// and returns how long until it may be made; 0: it may. One that is near draws on an
+// account of its own.
+func (b *Budget) Dial(now time.Time, at netip.Addr, by string, near bool) time.Duration {
+	return spend(now, b.dial(at, by, near)...)
+}
+
+// DialWait is how long Dial would have one wait. It draws nothing.
+func (b *Budget) DialWait(now time.Time, at netip.Addr, by string, near bool) time.Duration {
+	return longest(now, b.dial(at, by, near))
+}
+
+// GiveBack undoes a Dial: what was said was true.
+func (b *Budget) GiveBack(now time.Time, at netip.Addr, by string, near bool) {
+	for _, d := range b.dial(at, by, near) {
+		d.of.Give(now, d.key, 1)
+	}
 }
 
 type key struct{}

@@ -53,6 +53,14 @@ func (b *Buckets) Fine(now time.Time, key string, n int) {
 	b.set(now, key, b.level(now, key).Add(b.every*time.Duration(n)))
 }
 
+// Give gives n tokens of a key back that were taken for nothing. A bucket holds no more
+// than its burst.
+func (b *Buckets) Give(now time.Time, key string, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.set(now, key, b.level(now, key).Add(-b.every*time.Duration(n)))
+}
+
 // level is when the bucket would have been empty, had it been filled since.
 func (b *Buckets) level(now time.Time, key string) time.Time {
 	full := now.Add(-b.burst)

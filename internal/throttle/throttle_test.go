@@ -30,6 +30,14 @@ func TestTake(t *testing.T) {
 	if wait := b.Take(now.Add(time.Hour), "a", 3); wait != 0 {
 		t.Errorf("full again: wait %v", wait)
 	}
+	b.Give(now.Add(time.Hour), "a", 2)
+	if wait := b.Wait(now.Add(time.Hour), "a", 3); wait != time.Second {
+		t.Errorf("two given back: wait %v", wait)
+	}
+	b.Give(now.Add(time.Hour), "a", 10)
+	if wait := b.Wait(now.Add(time.Hour), "a", 4); wait != time.Second {
+		t.Errorf("no more than its burst: wait %v", wait)
+	}
 }
 
 func TestStrangersAreForgotten(t *testing.T) {

@@ -27,11 +27,17 @@ type Blocks interface {
 	RefuseCaller(netip.Addr) bool // before it is known who calls
 }
 
+// Dials tells which addresses may be dialled now, by what they cost.
+type Dials interface {
+	May(peer.ID, ma.Multiaddr) bool
+}
+
 // Gater refuses to dial addresses outside the scope, and connections with
 // peers that were seen to be of another network, or with all. It is safe for
 // concurrent use.
 type Gater struct {
 	scope  *addr.Scope
+	dials  Dials
 	blocks Blocks // nil: nobody is blocked
 
 	mu      sync.Mutex
@@ -40,9 +46,9 @@ type Gater struct {
 	met     map[peer.ID]bool // whom this host may dial while it is silent
 }
 
-// New lets through what a scope allows, but for what is blocked.
-func New(s *addr.Scope, b Blocks) *Gater {
-	return &Gater{scope: s, blocks: b, foreign: make(map[peer.ID]time.Time)}
+// New lets through what a scope and dials allow, but for what is blocked.
+func New(s *addr.Scope, d Dials, b Blocks) *Gater {
+	return &Gater{scope: s, dials: d, blocks: b, foreign: make(map[peer.ID]time.Time)}
 }
 
 // Blocked reports whether the owner of this host blocks a peer, or an address: of a
@@ -126,7 +132,7 @@ func (g *Gater) InterceptPeerDial(id peer.ID) bool {
 // InterceptAddrDial implements connmgr.ConnectionGater. It sees addresses
 // after names were resolved.
 func (g *Gater) InterceptAddrDial(id peer.ID, a ma.Multiaddr) bool {
-	return g.scope.Allows(a) && !g.blocksAt(id, a)
+	return g.scope.Allows(a) && !g.blocksAt(id, a) && g.dials.May(id, a)
 }
 
 // InterceptAccept implements connmgr.ConnectionGater.

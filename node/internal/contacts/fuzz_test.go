@@ -5,7 +5,8 @@ import "testing"
 // FuzzDecodeKnown reads the peers that were known last time.
 func FuzzDecodeKnown(f *testing.F) {
 	for _, seed := range []string{
-		`[{"ID":"12D3KooWx","Addrs":["/ip4/127.0.0.1/udp/1/quic-v1"]}]`, `[{}]`, `[null]`, `null`, `{}`, `[{"ID":1}]`, "\xff",
+		`[{"ID":"12D3KooWx","Addrs":["/ip4/127.0.0.1/udp/1/quic-v1"]}]`, `[{"ID":"x","Addrs":[],"Proven":["198.51.100.7","2001:db8::1%eth0"]}]`, `[{"ID":"x","Proven":["a name"]}]`,
+		`[{}]`, `[null]`, `null`, `{}`, `[{"ID":1}]`, "\xff",
 	} {
 		f.Add([]byte(seed))
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/store"
 )
 
@@ -22,7 +22,7 @@ const (
 )
 
 // LoadKnown reads the peers that were known last time.
-func LoadKnown(s *store.Store) ([]feedring.PeerInfo, error) {
+func LoadKnown(s *store.Store) ([]host.SavedPeer, error) {
 	value, err := s.Value(store.BucketPeer, KnownRecord)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -34,17 +34,17 @@ func LoadKnown(s *store.Store) ([]feedring.PeerInfo, error) {
 }
 
 // decodeKnown reads what Save wrote.
-func decodeKnown(value []byte) ([]feedring.PeerInfo, error) {
-	var known []feedring.PeerInfo
+func decodeKnown(value []byte) ([]host.SavedPeer, error) {
+	var known []host.SavedPeer
 	if err := json.Unmarshal(value, &known); err != nil {
 		return nil, fmt.Errorf("saved peers: %w", err)
 	}
-	known = slices.DeleteFunc(known, func(p feedring.PeerInfo) bool { return p.ID == "" })
+	known = slices.DeleteFunc(known, func(p host.SavedPeer) bool { return p.ID == "" })
 	return known[:min(len(known), maxKnown)], nil
 }
 
 // Peers tells whom the host knows.
-type Peers interface{ SavedPeers() []feedring.PeerInfo }
+type Peers interface{ SavedPeers() []host.SavedPeer }
 
 // Known saves the peers that are known for the next start.
 type Known struct {
