@@ -16,13 +16,12 @@
 //	manager.go    beacons, who is away         secondary.go    naming and replicating
 //	member.go     answering beacons            leave.go        leaving in good order
 //	failover.go   intention, probe, objection
-//	roster.go     the members                  catalogue.go    rows as they come and go
-//	ownrow.go     this peer's row and its mark mesh.go         the neighbours in a large group
-//	shell.go      the machine as its parts see it
+//	roster.go     the members                  catalogue.go    rows as they come, go and grow old
+//	ownrow.go     this peer's row and its mark shell.go        the machine as its parts see it
 //	placement.go  lookups and clients          sites.go        checks of sites
 //	fetches.go    who fetches what several offer
-//	rivals.go     other managers               connections.go  whose connections are kept
-//	garbage.go    what is too old              timers.go       what is waited for
+//	rivals.go     other managers               connections.go  whose connections are kept, the mesh
+//	timers.go     what is waited for
 //
 // Rules that need little of the roles, and the data that they decide upon, have rooms below
 // internal, which send nothing (docs/architecture.md lists them).

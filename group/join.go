@@ -188,11 +188,10 @@ func (m *Machine) abandoned() {
 // outbid claims above a term that a peer has accepted and that this manager never heard of: the
 // peer could not follow otherwise. What is further away than the others would follow takes several claims.
 func (m *Machine) outbid(t feedring.Term) {
-	known := max(m.want.Highest, m.seen)
 	if t.Number >= maxNumber || m.now.Sub(m.lead.since) < m.beatEvery() || m.saving.purpose != forNothing || !m.support.MayOutbid(m.now) {
 		return
 	}
-	m.claim(min(t.Number, known+maxJump-1))
+	m.claim(m.followable(t.Number))
 }
 
 func (m *Machine) admit(in Receive, r *Row) {
@@ -306,7 +305,9 @@ func (m *Machine) rival(r Rival) {
 		m.enter(Enter{Via: append([]feedring.PeerID{r.Term.Claimant}, r.Peers...)})
 		if m.joining.active && r.Acknowledged {
 			m.joining.rival = r.Term
-			m.support.Meet(r.Term, m.now)
+			if m.outbids(r.Term.Number) {
+				m.support.Meet(r.Term, m.now)
+			}
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package group
 
-import "github.com/feedring/feedring"
+import (
+	"slices"
+
+	"github.com/feedring/feedring"
+)
 
 // The manager's part in judging rivals: support.Ledger counts.
 
@@ -19,18 +23,18 @@ func (m *Machine) yields(t feedring.Term) bool {
 		return true
 	}
 	if m.support.Meet(t, m.now) {
-		m.askFollowers(m.everybody())
+		m.askFollowers(m.everybody(), nil)
 		m.after(timerRival, m.baseWindow())
 	}
 	return false
 }
 
-// askFollowers asks peers whom they follow: who follows another manager answers a beacon by that.
-func (m *Machine) askFollowers(of []feedring.PeerID) {
-	var b Message
+// askFollowers asks peers, of which rows are known, whom they follow: who follows another manager answers a beacon by that.
+func (m *Machine) askFollowers(of []feedring.PeerID, rows []*Row) {
+	var b Message = m.beaconNow()
 	for _, p := range m.support.Ask(of, m.now, func(n int) int { return int(m.rng.Uint64() % uint64(n)) }) {
-		if b == nil {
-			b = m.beaconNow()
+		if i := slices.IndexFunc(rows, func(r *Row) bool { return r.Peer == p }); i >= 0 {
+			m.emit(Reach{Peer: p, Addrs: rows[i].Addrs})
 		}
 		m.sendAs(p, b, true)
 	}
@@ -42,14 +46,12 @@ func (m *Machine) askPeersOf(rival feedring.PeerID, rows []*Row) {
 		return
 	}
 	var of []feedring.PeerID
-	for i, first := 0, int(m.rng.Uint64()%uint64(len(rows))); i < len(rows); i++ {
-		r := rows[(first+i)%len(rows)]
-		if r.Valid(m.group) && m.members[r.Peer] == nil && len(of) < maxVia {
-			m.emit(Reach{Peer: r.Peer, Addrs: r.Addrs})
+	for i, first := 0, int(m.rng.Uint64()%uint64(len(rows))); i < len(rows) && len(of) < maxVia; i++ {
+		if r := rows[(first+i)%len(rows)]; r.Valid(m.group) && m.members[r.Peer] == nil {
 			of = append(of, r.Peer)
 		}
 	}
-	m.askFollowers(of)
+	m.askFollowers(of, rows)
 	if m.support.Listed(m.now) {
 		m.after(timerRival, m.baseWindow())
 	}
@@ -64,6 +66,6 @@ func (m *Machine) outbidRival() {
 		if t.Claimant == m.lead.secondary {
 			m.dismiss()
 		}
-		m.claim(t.Number)
+		m.claim(m.followable(t.Number))
 	}
 }

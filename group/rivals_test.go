@@ -244,3 +244,34 @@ func TestClaimedAnewKeepsItsSupport(t *testing.T) {
 		t.Errorf("it follows %v", m.lead.claim.Term)
 	}
 }
+
+// What a key tells the manager alone of far higher numbers does not make it claim one that nobody else
+// believes: all follow it all the time.
+func TestNumbersToldToTheManagerAlone(t *testing.T) {
+	for _, joins := range []bool{false, true} {
+		u := usurped(t, 4, 1, noPrefix)
+		by := u.keys[0]
+		for i := range 200 {
+			if lead := u.nodes[u.lead].m; i%10 == 0 && lead.lead.serving {
+				for j := range uint64(4) {
+					h := Header{Group: lead.group, Term: feedring.Term{Number: max(lead.seen, lead.want.Highest) + 1<<20, Claimant: by}}
+					var msg Message = seal(by, beaconOf(by)(h, Claim{Group: h.Group, Term: h.Term}))
+					if joins {
+						h.Term.Number += j << 20
+						msg = Join{Header: h, Row: *lead.members[by].row}
+					}
+					u.step(u.nodes[u.lead], Receive{From: by, Message: msg})
+				}
+			}
+			u.run(100 * time.Millisecond)
+			for _, id := range u.honest {
+				if m := u.nodes[id].m; m.manager() != u.lead {
+					t.Fatalf("after %d looks %s follows %v", i, id, m.lead.claim.Term)
+				}
+			}
+		}
+		if n := u.nodes[u.lead].m.lead.claim.Term.Number; n < 10*maxJump {
+			t.Errorf("joins %t: %d was claimed", joins, n)
+		}
+	}
+}

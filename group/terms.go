@@ -82,6 +82,9 @@ func (m *Machine) persisted(token uint64) {
 // ones. The number is on disk before it is told.
 func (m *Machine) claim(above uint64) {
 	n := max(m.want.Highest, m.want.Term.Number, m.seen)
+	if m.lead.serving && (m.lead.acked || m.renewed()) {
+		n = m.followable(n)
+	}
 	if m.outbids(above) {
 		n = max(n, above)
 	}
@@ -91,6 +94,12 @@ func (m *Machine) claim(above uint64) {
 	}
 	m.want.Highest = n
 	m.save(saving{purpose: forClaim, claim: Claim{Group: m.group, Term: feedring.Term{Number: n, Claimant: m.cfg.Self}}})
+}
+
+// followable is n, or the highest number above which a manager may claim if its followers know no more
+// than its claim and the map: what somebody told it alone moves none of them.
+func (m *Machine) followable(n uint64) uint64 {
+	return min(n, max(m.lead.claim.Term.Number, m.mapped)+maxJump-1)
 }
 
 // outbids reports whether this peer may claim above a number that the map
