@@ -120,7 +120,7 @@ func (a *commands) serve(ctx context.Context, o *options.Serve) error {
 const redeemWithin = 20 * time.Second
 
 // enter makes --data belong to the network whose charter or invitation was given. An
-// invitation is redeemed once: a member needs none.
+// invitation is redeemed once: a member needs none, nor does one whose credential ran out.
 func (a *commands) enter(ctx context.Context, given options.Network) error {
 	switch {
 	case given.Charter == nil || a.PeerRuns(): // the start finds out that it runs
@@ -129,7 +129,7 @@ func (a *commands) enter(ctx context.Context, given options.Network) error {
 		return membership.Adopt(a.Data, given.Charter)
 	}
 	switch k, err := membership.Open(a.Data); {
-	case err == nil && k.Network() == given.Name && k.Self().Rights != 0:
+	case err == nil && k.Network() == given.Name && (k.Self().Rights != 0 || k.Self().Known):
 		return nil
 	case err != nil && !errors.Is(err, membership.ErrNone):
 		return err
