@@ -51,7 +51,7 @@ func (a *commands) checkCommand() *cobra.Command {
 			defer client.CloseIdle()
 			report, err := gradeFeed(ctx, client, address, a.Now())
 			if errors.Is(err, safehttp.ErrPrivate) { // its text names the setting of serve
-				err = errors.New("it is at a loopback or private address, or leads there: to check it all the same, use feedring check --allow-private-feeds")
+				err = fmt.Errorf("it is at a loopback or private address, or leads there: to check it all the same, use feedring check --allow-private-feeds %s", show.ShellWord(address))
 			}
 			if err != nil {
 				return exit.Failed(fmt.Errorf("%s: %w", address, err))
