@@ -46,22 +46,24 @@ func Of(host string) Kind {
 	return Public
 }
 
-// private are the networks of this machine, of its surroundings and of its provider: what is
-// there is another host elsewhere.
+// private are the networks of this machine and of its home.
 var private = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
-	netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("172.16.0.0/12"),
-	netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("::/16"), netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"),
+	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"),
+	netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
+	netip.MustParsePrefix("::1/128"), netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"),
 }
 
-// IsPrivate reports whether an address is of this machine or of a network that is not
-// public.
+// elsewhere are other networks in which an address means another host elsewhere: of no use to
+// others, and no home, since strangers share a provider's.
+var elsewhere = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("::/16")}
+
+// IsPrivate reports whether an address is of this machine or of its home.
 func IsPrivate(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	return slices.ContainsFunc(private, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// HoldsPrivate reports whether some address of a prefix is private.
+// HoldsPrivate reports whether some address of a prefix is private, or means another host elsewhere.
 func HoldsPrivate(prefix netip.Prefix) bool {
-	return slices.ContainsFunc(private, prefix.Overlaps)
+	return slices.ContainsFunc(private, prefix.Overlaps) || slices.ContainsFunc(elsewhere, prefix.Overlaps)
 }

@@ -9,7 +9,7 @@ func TestKinds(t *testing.T) {
 	for host, want := range map[string]Kind{
 		"127.0.0.1": PrivateAddress, "10.0.0.1:80": PrivateAddress, "[fd00::1]:443": PrivateAddress, "fe80::1": PrivateAddress,
 		"[::1]": PrivateAddress, "::ffff:192.168.0.1": PrivateAddress, "localhost": PrivateAddress, "LOCALHOST.:8080": PrivateAddress,
-		"0.0.0.0": PrivateAddress, "100.64.0.1": PrivateAddress, "100.127.255.255:80": PrivateAddress, "::": PrivateAddress, "fe80::1%eth0": PrivateAddress,
+		"fe80::1%eth0": PrivateAddress, "0.0.0.0": Public, "100.64.0.1": Public,
 		"100.128.0.1": Public, "172.32.0.1": Public, "::ffff:8.8.8.8": Public,
 		"a.localhost": PrivateName, "printer.local": PrivateName, "Printer.Local.:80": PrivateName, "local": PrivateName,
 		"db.corp.internal": PrivateName, "router.home.arpa": PrivateName,
