@@ -206,6 +206,12 @@ func TestAssociation(t *testing.T) {
 		status := command(t, "status", "--data", third.data, "--json")
 		return len(status.objects) == 1 && status.objects[0].num("peers") == 0 && strings.Contains(status.stdout, "expelled")
 	})
+	if r := command(t, "doctor", "--data", third.data); r.code != 1 || !strings.Contains(r.stdout, "FAIL  membership: this peer was expelled") {
+		t.Errorf("doctor: %v", r)
+	}
+	if r := command(t, "query", "--theme", "news", "--data", third.data); r.code == 4 && !strings.Contains(r.stderr, `"feedring doctor`) {
+		t.Errorf("query: %v", r)
+	}
 	third.stop(t, 10*time.Second)
 	a.refuses("credential", "query", "--theme", "news", "--json", "--data", third.data)
 

@@ -24,6 +24,10 @@ func (d *Admin) Doctor(ctx context.Context) []web.Check {
 		d.cfg.Identity.Check(), d.checkAddresses(), d.checkReachable(), d.checkPeers(), d.checkClock(ctx), d.checkRoles(),
 	}
 	checks = append(checks, d.checkFeeds()...)
+	for _, wrong := range d.cfg.Members.Warnings() {
+		may := len(d.cfg.Members.Status().Rights) > 0 // something, such as to read
+		checks = append(checks, web.Check{Name: "membership", OK: may, Note: may, Detail: wrong})
+	}
 	return append(checks, d.checkVouched(ctx), d.checkStore())
 }
 

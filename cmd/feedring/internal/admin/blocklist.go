@@ -131,7 +131,8 @@ func (a *commands) blockFollowCommand(f *command.PeerFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				line := fmt.Sprintf("follows %s: %d lines", show.Printable(is.List), is.Lines)
+				lines := map[bool]string{true: "line", false: "lines"}[is.Lines == 1]
+				line := fmt.Sprintf("follows %s: %d %s", show.Printable(is.List), is.Lines, lines)
 				if is.Skipped > 0 {
 					line += fmt.Sprintf(", and %d that name nothing that a list may block", is.Skipped)
 				}

@@ -128,6 +128,9 @@ func (a *commands) query(ctx context.Context, f *askFlags, q feedring.Query) err
 	if q.Vouched && len(answer.Entries) == 0 && answer.Final.Status != feedring.Unsatisfied {
 		a.printUnvouched(ctx, from, q)
 	}
+	if _, own := from.(ownFeeds); own && answer.Final.Status == feedring.Incomplete {
+		a.Hint("\"feedring doctor\" says whether something is wrong with this peer")
+	}
 	return outcome(answer.Final, q, f.command("ring"))
 }
 
@@ -135,7 +138,7 @@ func (a *commands) query(ctx context.Context, f *askFlags, q feedring.Query) err
 func (a *commands) printUnvouched(ctx context.Context, from asker, q feedring.Query) {
 	q.Vouched, q.Limit = false, 1
 	if answer, err := from.Query(ctx, canonical(q)); err == nil && len(answer.Entries) > 0 {
-		a.Hint("there are entries that match, but no site names their publishers: leave --vouched-only out to see them; a publisher's own peer says with \"feedring vouch\" what its site is to publish")
+		a.Hint("there are entries that match, but as far as the group knows no site names their publishers, which takes minutes after a site did: leave --vouched-only out to see them; at a publisher's peer the command vouch says what its site is to publish")
 	}
 }
 

@@ -73,7 +73,7 @@ var advice = []struct {
 	{membership.ErrNoRoot, ": name one of the two files that \"feedring network create\" made"},
 	{membership.ErrRoot, ": make another network if it is lost to somebody else"},
 	{membership.ErrNoMember, ": \"feedring network members\" lists those there are"},
-	{charters.ErrCode, ": copy the whole line that \"feedring network invite\" printed"},
+	{charters.ErrCode, ": copy the whole line that the command network invite printed at the other peer"},
 	{node.ErrStoreFull, ": make room on its disk"},
 }
 

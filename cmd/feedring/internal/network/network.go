@@ -73,11 +73,15 @@ func (a *commands) create() *cobra.Command {
 			if err != nil {
 				return exit.Failed(err)
 			}
+			next := "start the peer with \"feedring serve\""
+			if modes[mode] == charter.Vouched {
+				next += " and a feed; \"feedring vouch\" then prints what its site is to publish"
+			}
 			return a.Confirm(asJSON, struct {
 				Network string   `json:"network"`
 				Charter string   `json:"charter"`
 				Roots   []string `json:"roots"`
-			}{made.Network, made.Charter, made.Roots}, a.WithFlags("made "+made.Network+": move the root keys "+strings.Join(made.Roots, " and ")+" to two safe places, and start the peer with \"feedring serve\""))
+			}{made.Network, made.Charter, made.Roots}, a.WithFlags("made "+made.Network+": move the root keys "+strings.Join(made.Roots, " and ")+" to two safe places, and "+next))
 		},
 	}
 	cmd.Flags().StringVar(&label, "label", "", "name of the network, for people")
@@ -228,6 +232,7 @@ func (a *commands) members() *cobra.Command {
 			members := membersOf(k, time.Now())
 			if len(members) == 0 {
 				a.hintNoMembers(vouched)
+				return nil
 			}
 			for _, m := range members {
 				if asJSON {

@@ -200,7 +200,7 @@ func (a *commands) expel() *cobra.Command {
 					return exit.Failed(err)
 				}
 			}
-			a.Hint("personal feeds stay readable for who knows their addresses: \"feedring subscription list\" shows those here, \"feedring subscription remove\" ends one")
+			a.Hint("personal feeds stay readable for who knows their addresses: \"feedring subscription list\" shows those here with the ID by which subscription remove ends one")
 			return nil
 		},
 	}
