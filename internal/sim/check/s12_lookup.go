@@ -59,6 +59,17 @@ func (c *s12Lookup) sought(p int32, m group.Placed) {
 	c.open[seeking{p, m.Header.Group, m.ID, m.Attempt}] = sought{nil, c.cfg.Now()}
 }
 
+// answers ends the lookups of a question that a peer answers itself: who asks it for the same
+// afterwards begins another one.
+func (c *s12Lookup) answers(p int32, f *feedring.Final) {
+	for _, g := range f.Grants {
+		key := seeking{p, g.Theme.Group(), f.ID, f.Attempt}
+		if _, known := c.open[key]; known {
+			c.open[key] = sought{nil, c.cfg.Now()}
+		}
+	}
+}
+
 // refused forgets a lookup that goes to another peer.
 func (c *s12Lookup) refused(p int32, m group.Place) {
 	delete(c.open, seeking{p, m.Group, m.ID, m.Attempt})

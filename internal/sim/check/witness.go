@@ -296,6 +296,7 @@ func (w *Witness) Did(p int32, out peer.Output) {
 			w.s6.answered(p, a, &out.Final)
 			w.calmAnswers.complete(p, a, &out.Final)
 			w.patience.answersAsker(p, &out.Final)
+			w.s12Lookup.answers(p, &out.Final)
 			w.balance.coordinated(p, out.Final.ID, out.Final.Attempt, out.Final.Grants)
 		}
 	case group.Persist:
