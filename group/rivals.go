@@ -22,9 +22,13 @@ func (m *Machine) yields(t feedring.Term) bool {
 	if m.support.Yields(t.Claimant, m.now) {
 		return true
 	}
-	if m.support.Meet(t, m.now) {
+	ask, again := m.support.Meet(t, m.now)
+	if ask {
 		m.askFollowers(m.everybody(), nil)
 		m.after(timerRival, m.baseWindow())
+	}
+	if again && !m.joining.active {
+		m.enter(Enter{Via: []feedring.PeerID{t.Claimant}})
 	}
 	return false
 }

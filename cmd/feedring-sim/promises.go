@@ -120,9 +120,9 @@ func promisesTables(out io.Writer, r promise.Result) {
 	if len(r.Notifies) > 0 {
 		table(out, "Entries, notifies dropped", rows)
 	}
-	rows = [][]string{{"peers", "cut groups", "two managers", "lasted p50 r", "p99 r", "max r", "two only later", "two after 8 r", "none"}}
+	rows = [][]string{{"peers", "joined one side", "cut groups", "two managers", "lasted p50 r", "p99 r", "max r", "two only later", "two after 8 r", "none"}}
 	for _, x := range r.Split {
-		rows = append(rows, []string{count(x.Peers), count(x.Cuts), count(x.Managed), num(x.Both.P50), num(x.Both.P99), num(x.Both.Max),
+		rows = append(rows, []string{count(x.Peers), count(x.Joins), count(x.Cuts), count(x.Managed), num(x.Both.P50), num(x.Both.P99), num(x.Both.Max),
 			count(x.Later), count(x.Open), count(x.None)})
 	}
 	if len(r.Split) > 0 {
@@ -162,12 +162,13 @@ func promisesPicture(r promise.Result) ([][]*plot.Plot, error) {
 			line("p99", rows, at(func(x promise.NotifiesRow) float64 { return x.Complete.P99 })),
 			line("p50", rows, at(func(x promise.NotifiesRow) float64 { return x.Complete.P50 })))
 	}
+	known := slices.DeleteFunc(slices.Clone(r.Split), func(x promise.SplitRow) bool { return x.Joins > 0 })
 	at := func(y func(promise.SplitRow) float64) func(promise.SplitRow) (float64, float64) {
 		return func(x promise.SplitRow) (float64, float64) { return float64(x.Peers), y(x) }
 	}
 	ps.add("Two managers after a cut healed", axes{x: "peers of the group", y: "refresh periods", logX: true},
-		line("longest", r.Split, at(func(x promise.SplitRow) float64 { return x.Both.Max })),
-		line("p99", r.Split, at(func(x promise.SplitRow) float64 { return x.Both.P99 })),
-		line("p50", r.Split, at(func(x promise.SplitRow) float64 { return x.Both.P50 })))
+		line("longest", known, at(func(x promise.SplitRow) float64 { return x.Both.Max })),
+		line("p99", known, at(func(x promise.SplitRow) float64 { return x.Both.P99 })),
+		line("p50", known, at(func(x promise.SplitRow) float64 { return x.Both.P50 })))
 	return ps.grid(3)
 }

@@ -12,7 +12,7 @@ func TestBrokenPromisesAreNamed(t *testing.T) {
 	kept := promise.Result{
 		Notifies: []promise.NotifiesRow{{Peers: 10, Notifies: 1, Complete: experiment.Spread{P50: 0.05, Max: 1}},
 			{Peers: 10, Dropped: 0.5, Complete: experiment.Spread{P50: 1, Max: 2}}, {Dropped: 1, Complete: experiment.Spread{Max: 9}}},
-		Split:   []promise.SplitRow{{Peers: 2, Both: experiment.Spread{Max: 1}}},
+		Split:   []promise.SplitRow{{Peers: 2, Both: experiment.Spread{Max: 1}}, {Peers: 2, Joins: 2, Both: experiment.Spread{Max: 7}}},
 		Starved: &promise.StarvedResult{},
 		Queries: answers(promise.QueriesResult{Queries: 2000, Once: 2000, Answered: 9, Incomplete: 2}),
 	}
@@ -24,7 +24,7 @@ func TestBrokenPromisesAreNamed(t *testing.T) {
 	}
 	broken := promise.Result{
 		Notifies: []promise.NotifiesRow{{Peers: 10, Dropped: 0.5, Complete: experiment.Spread{Max: 2.5}}},
-		Split:    []promise.SplitRow{{Peers: 5, Open: 1}},
+		Split:    []promise.SplitRow{{Peers: 5, Joins: 2, Open: 1}, {Peers: 3, Both: experiment.Spread{Max: 1.6}}},
 		Starved:  &promise.StarvedResult{False: 3},
 		Queries:  answers(promise.QueriesResult{Queries: 7, Once: 7, Answered: 7, Wrong: 1}),
 	}
@@ -32,7 +32,7 @@ func TestBrokenPromisesAreNamed(t *testing.T) {
 	if err == nil {
 		t.Fatal("nothing is broken")
 	}
-	for _, text := range []string{"2.50 periods", "groups of 5", "3 managers were deposed", "1 wrong"} {
+	for _, text := range []string{"2.50 periods", "groups of 5", "groups of 3", "3 managers were deposed", "1 wrong"} {
 		if !strings.Contains(err.Error(), text) {
 			t.Errorf("%q lacks %q", err, text)
 		}

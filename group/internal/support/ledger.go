@@ -33,6 +33,7 @@ type Ledger struct {
 	last    time.Time                     // and last
 	listed  time.Time                     // when the rival told who its peers are
 	outbid  time.Time                     // when this manager last claimed above another one
+	below   feedring.PeerID               // and above which
 }
 
 // word is what a peer told.
@@ -56,9 +57,9 @@ func (l *Ledger) Clone() Ledger {
 
 // Forget forgets all that was heard: this peer follows another one.
 func (l *Ledger) Forget() {
-	outbid := l.outbid
+	outbid, below := l.outbid, l.below
 	*l = New(l.self, l.refresh)
-	l.outbid = outbid
+	l.outbid, l.below = outbid, below
 }
 
 // Rebase lets by pass unseen.
@@ -127,16 +128,22 @@ func (l *Ledger) Yields(rival feedring.PeerID, now time.Time) bool {
 }
 
 // Meet notes a claim above this manager's that is said to be acknowledged, and that has less support as
-// far as is known. It reports whether others are to be asked, once in a period.
-func (l *Ledger) Meet(t feedring.Term, now time.Time) bool {
-	if l.rival.IsZero() || now.Sub(l.last) >= 2*l.refresh {
+// far as is known. The first result reports whether others are to be asked, once in a period. The second
+// is true where this manager claimed above the rival and the rival claims again: it may have followers
+// of which this manager does not know, and is to be asked who they are.
+func (l *Ledger) Meet(t feedring.Term, now time.Time) (ask, again bool) {
+	again = t.Claimant == l.below && t.Compare(l.rival) > 0 && now.Sub(l.outbid) < 3*l.refresh
+	if again || l.rival.IsZero() || now.Sub(l.last) >= 2*l.refresh {
 		l.rival, l.met, l.listed = t, now, time.Time{}
 	}
 	if t.Compare(l.rival) > 0 {
 		l.rival = t
 	}
 	l.last = now
-	return now.Sub(l.inquiry) >= l.refresh
+	if again {
+		l.below = "" // once for each claim above it
+	}
+	return now.Sub(l.inquiry) >= l.refresh, again
 }
 
 // Ask chooses whom to ask of those that may follow a rival: at random, those that told nothing in
@@ -193,7 +200,11 @@ func (l *Ledger) Outbid(own feedring.Term, answers time.Duration, admission bool
 	if _, met := l.Rival(now); !met || waits || l.rival.Compare(own) <= 0 || l.Yields(l.rival.Claimant, now) {
 		return feedring.Term{}, false
 	}
-	return l.rival, l.MayOutbid(now)
+	may := l.MayOutbid(now)
+	if may {
+		l.below = l.rival.Claimant
+	}
+	return l.rival, may
 }
 
 // answered reports whether everybody that was asked because of the rival told something since.

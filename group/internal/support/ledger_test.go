@@ -109,6 +109,39 @@ func TestOutbid(t *testing.T) {
 	}
 }
 
+// A rival that claims again above the claim that outbid it is asked who its peers are: once for each
+// such claim, for a period at most, and only soon after.
+func TestRivalClaimsAgain(t *testing.T) {
+	claim := func(number uint64, by feedring.PeerID) feedring.Term {
+		return feedring.Term{Number: number, Claimant: by}
+	}
+	l := New("a", r)
+	meets := func(number uint64, by feedring.PeerID, at time.Duration) bool {
+		_, again := l.Meet(claim(number, by), start.Add(at))
+		return again
+	}
+	outbids := func(number uint64, at time.Duration) bool {
+		l.Told("p", true, "", "a", start.Add(at))
+		_, ok := l.Outbid(claim(number, "a"), r/4, true, start.Add(at))
+		return ok
+	}
+	if meets(9, "b", 0) || !outbids(3, r) {
+		t.Fatal("nobody was outbid yet")
+	}
+	if meets(9, "b", r+1) || meets(11, "c", r+1) {
+		t.Error("the same claim, or another's, is none anew")
+	}
+	if !meets(12, "b", r+2) || meets(13, "b", r+3) {
+		t.Error("it is asked once")
+	}
+	if outbids(10, 2*r) || !outbids(10, 2*r+2) {
+		t.Error("its peers are waited for, for a period")
+	}
+	if meets(15, "b", 5*r+2) {
+		t.Error("that was long ago")
+	}
+}
+
 // Once everybody that was asked has answered, it waits no longer. For a rival that is to tell who its
 // peers are it waits a period, and for their answers when it did.
 func TestOutbidsWhenAllAnswered(t *testing.T) {
