@@ -4,7 +4,9 @@
 package quota
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +22,8 @@ const (
 	overhead = 300
 	// sweepAt is how many accounts there are when those of which nothing is used are forgotten.
 	sweepAt = 1024
+	// maxSaved is how many accounts are kept over a restart: those of which most is used.
+	maxSaved = 4096
 )
 
 // account is how much of a bound is used. What was used comes back evenly.
@@ -43,8 +47,18 @@ type Config struct {
 	Kept  time.Duration // how long an entry stays
 }
 
-// Quotas are the accounts of all publishers. They are in memory: a restart empties them. All
-// methods may be called concurrently. Use New.
+// Saved is an account that is kept over a restart: of a feed if Feed is set, else of a publisher
+// if Publisher is, else of a class.
+type Saved struct {
+	Class     standing.Class  `json:"class,omitempty"`
+	Publisher feedring.PeerID `json:"publisher,omitempty"`
+	Feed      string          `json:"feed,omitempty"`
+	Used      float64         `json:"used"` // bytes, or entries of a feed
+	At        time.Time       `json:"at"`
+}
+
+// Quotas are the accounts of all publishers. They are in memory; who restarts them saves what
+// Save returns. All methods may be called concurrently. Use New.
 type Quotas struct {
 	cfg     Config
 	mu      sync.Mutex
@@ -52,6 +66,7 @@ type Quotas struct {
 	bytes   map[feedring.PeerID]*account
 	entries map[feedring.FeedRef]*account
 	sweepAt int
+	changed bool // since Save
 }
 
 // New returns accounts of which nothing is used.
@@ -69,6 +84,7 @@ func (q *Quotas) Take(ref feedring.FeedRef, of standing.Quota, sizes []int, now 
 	defer q.mu.Unlock()
 	bytes, entries := q.accounts(ref, now)
 	class := q.class(of.Class, now)
+	q.changed = true
 	for i, size := range sizes {
 		size += overhead
 		if bytes.left(float64(of.Bytes), day, now) < float64(size) || !q.fits(of.Class, bytes.used, float64(size), now) || entries.left(firstEntries, refill(of), now) < 1 {
@@ -121,6 +137,7 @@ func (q *Quotas) Return(ref feedring.FeedRef, of standing.Quota, sizes []int, no
 	defer q.mu.Unlock()
 	bytes, entries := q.accounts(ref, now)
 	class := q.class(of.Class, now)
+	q.changed = true
 	for _, size := range sizes {
 		bytes.used = max(0, bytes.used-float64(size+overhead))
 		class.used = max(0, class.used-float64(size+overhead))
@@ -167,4 +184,52 @@ func (q *Quotas) sweep(now time.Time) {
 	maps.DeleteFunc(q.bytes, func(_ feedring.PeerID, a *account) bool { return a.used == 0 || now.Sub(a.at) >= day })
 	maps.DeleteFunc(q.entries, func(_ feedring.FeedRef, a *account) bool { return a.used == 0 || now.Sub(a.at) >= slowest })
 	q.sweepAt = max(sweepAt, 2*(len(q.bytes)+len(q.entries)))
+}
+
+// Save returns the accounts of which something is used, the most used of each kind first, and 4,096 at
+// most. It reports false if nothing was charged since it was called last.
+func (q *Quotas) Save() (accounts []Saved, changed bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.changed {
+		return nil, false
+	}
+	q.changed = false
+	for class, a := range q.classes {
+		accounts = append(accounts, Saved{Class: class, Used: a.used, At: a.at})
+	}
+	var publishers, feeds []Saved
+	for publisher, a := range q.bytes {
+		publishers = append(publishers, Saved{Publisher: publisher, Used: a.used, At: a.at})
+	}
+	for ref, a := range q.entries {
+		feeds = append(feeds, Saved{Publisher: ref.Publisher, Feed: ref.URL, Used: a.used, At: a.at})
+	}
+	for _, of := range [][]Saved{publishers, feeds} {
+		of = slices.DeleteFunc(of, func(s Saved) bool { return s.Used <= 0 })
+		slices.SortFunc(of, func(a, b Saved) int { return cmp.Compare(b.Used, a.Used) })
+		accounts = append(accounts, of[:min(len(of), maxSaved/2)]...)
+	}
+	return accounts, true
+}
+
+// Restore sets the accounts to what Save returned in an earlier run. What came back meanwhile is
+// reckoned from their times; a time ahead of now counts as now.
+func (q *Quotas) Restore(accounts []Saved, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, s := range accounts {
+		a := &account{used: max(0, s.Used), at: s.At}
+		if a.at.After(now) {
+			a.at = now
+		}
+		switch {
+		case s.Feed != "":
+			q.entries[feedring.FeedRef{URL: s.Feed, Publisher: s.Publisher}] = a
+		case s.Publisher != "":
+			q.bytes[s.Publisher] = a
+		default:
+			q.classes[s.Class] = a
+		}
+	}
 }

@@ -164,3 +164,51 @@ func TestFewPublishersLeaveRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestRestart: what was used before a restart is used after it, less what came back meanwhile.
+func TestRestart(t *testing.T) {
+	cfg := Config{Cache: 40 << 20, Kept: day}
+	q, of, entry := New(cfg), standing.New.Quota(), 100<<10
+	ref := feedOf("a", 0)
+	before := stored(q, ref, of, entry, 1000, begin)
+	stored(q, feedOf("b", 0), standing.Vouched.Quota(), 10, firstEntries, begin)
+	saved, changed := q.Save()
+	if _, again := q.Save(); !changed || again || before == 0 {
+		t.Fatalf("%d stored, changed %v, then %v", before, changed, again)
+	}
+	after := func(now time.Time) *Quotas {
+		q := New(cfg)
+		q.Restore(saved, now)
+		return q
+	}
+	if got := stored(after(begin), ref, of, entry, 1000, begin); got != 0 {
+		t.Errorf("%d more are stored after a restart", got)
+	}
+	if got := stored(after(begin), feedOf("c", 0), of, entry, 1000, begin); got >= before {
+		t.Errorf("a restart made room in the part of new publishers for %d, of %d", got, before)
+	}
+	if got := stored(after(begin), feedOf("b", 0), standing.Vouched.Quota(), 10, 10, begin); got != 0 {
+		t.Errorf("the feed has %d entries more", got)
+	}
+	if got := stored(after(begin.Add(day)), ref, of, entry, 1000, begin.Add(day)); got < before-1 {
+		t.Errorf("a day later there is room for %d, want %d", got, before)
+	}
+	back := begin.Add(-7 * day) // the clock was set back
+	if got := stored(after(back), ref, of, entry, 1000, back.Add(day)); got < before-1 {
+		t.Errorf("a day after a clock was set back there is room for %d, want %d", got, before)
+	}
+}
+
+// TestSavedIsBounded: of many accounts those are saved of which most is used.
+func TestSavedIsBounded(t *testing.T) {
+	q, of := New(plenty), standing.Vouched.Quota()
+	for i := range maxSaved {
+		stored(q, feedOf(fmt.Sprint("p", i), 0), of, 1000+i, 1, begin)
+	}
+	stored(q, feedOf("last", 0), of, 100_000, 2, begin)
+	saved, _ := q.Save()
+	if len(saved) > maxSaved+1 || !slices.ContainsFunc(saved, func(s Saved) bool { return s.Publisher == "last" && s.Feed == "" }) ||
+		!slices.ContainsFunc(saved, func(s Saved) bool { return s.Publisher == "last" && s.Feed != "" }) {
+		t.Errorf("%d accounts", len(saved))
+	}
+}

@@ -1,12 +1,22 @@
 package replicate
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/node/internal/quota"
+)
+
+const (
+	// quotaRecord is the key of the accounts of publishers in the store.
+	quotaRecord = "quotas"
+	// saveQuotas is how often they are saved: what was used in that time a kill forgets.
+	saveQuotas = 5 * time.Minute
 )
 
 // errQuota fails a poll of a publisher that has used its quota. To the machine the entries are, for a while, some that
@@ -45,4 +55,51 @@ func sizes(items []store.Item) (all []int) {
 		all = append(all, len(items[i].Payload)+len(items[i].Signature))
 	}
 	return all
+}
+
+// restoreQuotas reads what publishers had used when this peer stopped. Without it each restart gave
+// them all that they may use in a day.
+func (r *Replicator) restoreQuotas() {
+	value, err := r.Store.Value(store.BucketPeer, quotaRecord)
+	if errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	var saved []quota.Saved
+	if err == nil {
+		err = json.Unmarshal(value, &saved)
+	}
+	if err != nil {
+		r.Log.Warn("what publishers used of this disk is not known, so all begin anew", "err", err)
+		return
+	}
+	r.quotas.Restore(saved, time.Now())
+}
+
+// keepQuotas saves what publishers have used, now and then and at the end.
+func (r *Replicator) keepQuotas() {
+	tick := time.NewTicker(saveQuotas)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			r.saveQuotas()
+		case <-r.ctx.Done():
+			r.saveQuotas()
+			return
+		}
+	}
+}
+
+func (r *Replicator) saveQuotas() {
+	saved, changed := r.quotas.Save()
+	if !changed {
+		return
+	}
+	value, err := json.Marshal(saved)
+	if err == nil {
+		err = r.Store.Put(context.Background(), store.BucketPeer, quotaRecord, value)
+	}
+	if err != nil {
+		r.Log.Warn("what publishers used of this disk is not saved", "err", err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/standing"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/node/internal/quota"
 )
 
@@ -41,6 +42,20 @@ func TestPublisherBeyondItsQuota(t *testing.T) {
 	}
 	if suspects.named {
 		t.Error("somebody is suspected")
+	}
+	begin := quota.Config{Cache: 1 << 40, Kept: 24 * time.Hour}
+	p.peer.saveQuotas()
+	p.peer.quotas = quota.New(begin)
+	p.peer.restoreQuotas()
+	if !p.peer.quotas.Spent(p.ref, small, time.Now()) {
+		t.Error("a restart forgets what was used")
+	}
+	if err := p.store.Put(t.Context(), store.BucketPeer, quotaRecord, []byte("[{")); err != nil {
+		t.Fatal(err)
+	}
+	p.peer.quotas = quota.New(begin)
+	if p.peer.restoreQuotas(); p.peer.quotas.Spent(p.ref, small, time.Now()) {
+		t.Error("a damaged record restores something")
 	}
 	if all := p.peer.Refused.All(); len(all) != 1 || all[0].Where != refusals.Disk || all[0].Times != 2 {
 		t.Errorf("counted: %+v", all)

@@ -114,7 +114,9 @@ func New(ctx context.Context, cfg Config) (*Replicator, error) {
 		return nil, err
 	}
 	r.prunes.waiting = make(map[feedring.GroupID]time.Time)
+	r.restoreQuotas()
 	cfg.Tasks.Run(r.mendLost)
+	cfg.Tasks.Run(r.keepQuotas)
 	return r, nil
 }
 
