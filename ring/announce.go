@@ -196,7 +196,7 @@ func (m *Machine) audience(news []feedring.GroupID) []feedring.PeerID {
 	m.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	chosen := all[:min(fanout, len(all))]
 	if len(chosen) < fanout && len(m.gossip.met) > 0 {
-		chosen = append(chosen, m.anyOf(m.gossip.met))
+		chosen = append(chosen, m.anyMet(m.gossip.met))
 	}
 	for _, g := range news {
 		if m.entries[g] != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/standing"
 )
 
 // Limits of the exchange of maps.
@@ -113,21 +114,42 @@ func (m *Machine) swap() Swap {
 // network that marked each other lost would never meet again.
 func (m *Machine) partner() feedring.PeerID {
 	if m.gossip.rounds%4 == 0 {
-		if p := m.anyOf(slices.Concat(m.absent(), m.gossip.met)); p != "" {
+		if p := m.anyMet(slices.Concat(m.absent(), m.gossip.met)); p != "" {
 			return p
 		}
 	}
-	if p := m.anyOf(m.present()); p != "" {
+	if p := m.anyOf(m.present(), m.proofs.Places.OfPrefix); p != "" {
 		return p
 	}
-	return m.anyOf(slices.Concat(m.gossip.met, m.absent()))
+	return m.anyMet(slices.Concat(m.gossip.met, m.absent()))
 }
 
-func (m *Machine) anyOf(peers []feedring.PeerID) feedring.PeerID {
+// anyMet draws one of peers that the map does not place: each prefix has as many as are there.
+func (m *Machine) anyMet(peers []feedring.PeerID) feedring.PeerID {
+	of := map[standing.Prefix]int{}
+	for _, p := range peers {
+		of[m.gossip.heard[p].prefix]++
+	}
+	return m.anyOf(peers, func(prefix standing.Prefix) int { return of[prefix] })
+}
+
+// draws is how many peers are looked at for one that is drawn by prefix.
+const draws = 64
+
+// anyOf draws one of peers so that each prefix is as likely as a peer without one, however many
+// keys it has: a peer of a prefix with n of them is taken once in n times that it is met.
+func (m *Machine) anyOf(peers []feedring.PeerID, of func(standing.Prefix) int) (p feedring.PeerID) {
 	if len(peers) == 0 {
 		return ""
 	}
-	return peers[m.random.IntN(len(peers))]
+	for range draws {
+		p = peers[m.random.IntN(len(peers))]
+		prefix := m.gossip.heard[p].prefix
+		if n := of(prefix); prefix == "" || n < 2 || m.random.IntN(n) == 0 {
+			return p
+		}
+	}
+	return p
 }
 
 // present returns the managers and secondaries of the ring but this peer,

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +99,38 @@ func TestSharesOfAMap(t *testing.T) {
 	tell("far", "203.0.113.0/24", 9000, 1)
 	if n := len(m.Live()) - 2; n != proof.MaxOfPrefix+1 {
 		t.Errorf("another prefix finds no room: %d", n)
+	}
+}
+
+// Two hundred keys of one prefix that lead groups, and sixty of it that say hello again and again,
+// are together as likely as partners of exchanges as one peer elsewhere.
+func TestPartnersAreDrawnByPrefix(t *testing.T) {
+	w := newNetwork(t)
+	w.grow(12)
+	w.run(4*refresh, nil)
+	m := w.peers["p000"].Machine
+	for i := range proof.MaxOfPrefix {
+		key := feedring.PeerID(fmt.Sprintf("crowd%03d", i))
+		m.Step(w.now, Receive{From: key, Prefix: "192.0.2.0/24", Message: Rows{Rows: []*Row{rowOf(1000+i, key, 1)}}})
+	}
+	for i := range 60 {
+		m.Step(w.now, Receive{From: feedring.PeerID(fmt.Sprintf("crowd%03d", i)), Prefix: "192.0.2.0/24", Message: Swap{Hash: 1}})
+	}
+	if n := len(m.present()); n < proof.MaxOfPrefix || len(m.gossip.met) < 60 {
+		t.Fatalf("%d lead groups, %d were met", n, len(m.gossip.met))
+	}
+	const rounds = 4000
+	ofPrefix := 0
+	for range rounds {
+		m.gossip.rounds++
+		if p := m.partner(); p == "" {
+			t.Fatal("no partner")
+		} else if strings.HasPrefix(string(p), "crowd") {
+			ofPrefix++
+		}
+	}
+	if ofPrefix == 0 || ofPrefix > rounds/8 {
+		t.Errorf("the prefix has %d of %d exchanges", ofPrefix, rounds)
 	}
 }
 

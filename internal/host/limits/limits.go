@@ -34,6 +34,7 @@ const (
 	connGrace, connSilence  = 30 * time.Second, 30 * time.Second
 	identifyStreams         = 4096
 	transientConns, waiting = 2048, 4096
+	forDials                = 8 // a part of all connections, and of those in a handshake, that nobody who connects can take
 )
 
 var loopbacks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
@@ -64,11 +65,11 @@ func limits() rcmgr.ConcreteLimitConfig {
 	onePeer := rcmgr.ResourceLimits{Streams: StreamsPerPeerProtocol, StreamsInbound: StreamsPerPeerProtocol, StreamsOutbound: StreamsPerPeerProtocol, Memory: 64 << 20}
 	says := rcmgr.ResourceLimits{Streams: identifyStreams, StreamsInbound: identifyStreams, StreamsOutbound: identifyStreams, Memory: 64 << 20}
 	system := all
-	system.Conns, system.ConnsInbound, system.ConnsOutbound = maxConns, maxConns, maxConns
+	system.Conns, system.ConnsInbound, system.ConnsOutbound = maxConns, maxConns-maxConns/forDials, maxConns
 	custom := rcmgr.PartialLimitConfig{
 		System: system,
 		Transient: rcmgr.ResourceLimits{
-			Conns: transientConns, ConnsInbound: transientConns, ConnsOutbound: transientConns,
+			Conns: transientConns, ConnsInbound: transientConns - transientConns/forDials, ConnsOutbound: transientConns,
 			Streams: waiting, StreamsInbound: waiting, StreamsOutbound: waiting, Memory: 128 << 20,
 		},
 		PeerDefault: rcmgr.ResourceLimits{

@@ -39,6 +39,9 @@ func (p *Places) Of(g feedring.GroupID) (is Party, placed bool) {
 	return is, placed
 }
 
+// OfPrefix returns how many places the peers of a prefix take.
+func (p *Places) OfPrefix(prefix standing.Prefix) int { return p.prefixes[prefix] }
+
 // Put gives a group the place of a party, in place of another one's.
 func (p *Places) Put(g feedring.GroupID, is Party) {
 	if p.of == nil {
