@@ -79,10 +79,25 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	c := NewWith(overHost{h, stop}, hosting.Network, entry)
 	c.log = cmp.Or(cfg.Logger, c.log)
 	c.blocks = cfg.Blocks
+	if members != nil {
+		c.blocks = removed{members, cfg.Blocks}
+	}
 	for _, p := range cfg.Known {
 		c.meet(p)
 	}
 	return c, nil
+}
+
+// removed hides what moderators of the network removed, even if a provider does not, and
+// what the program does not want.
+type removed struct {
+	members *membership.Keeper
+	blocks  Blocks // nil: nothing more
+}
+
+// Entry implements Blocks.
+func (r removed) Entry(e *feedring.Entry) bool {
+	return r.members.Removes(e.Ref(), e.ID) || r.blocks != nil && r.blocks.Entry(e)
 }
 
 // NewWith makes a client over a transport, which Close closes. entry is whom to

@@ -154,7 +154,7 @@ func (a *assembly) entries() (err error) {
 		return err
 	}
 	a.copies, err = replicate.New(a.ctx, replicate.Config{
-		Self: a.ID(), Store: a.store, Verifier: a.verifier, Machine: a.loop, Host: a.host, Readers: a.broker, Blocks: a.hides, Lists: a.personal, Credit: a.credit, Names: a.checks,
+		Self: a.ID(), Store: a.store, Verifier: a.verifier, Machine: a.loop, Host: a.host, Readers: a.broker, Blocks: exchanged{a.hides}, Lists: a.personal, Credit: a.credit, Names: a.checks,
 		Refused: &a.refused, Tasks: &a.running, Freshness: a.cfg.Freshness, Keep: a.cfg.keeps(), Cache: a.cache(), Log: a.log,
 	})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 )
 
 // hidden is what this peer neither shows nor passes on: what its owner blocks, and what
-// mirrors published of feeds that do not want them; on a network of the mode vouched, what
-// peers published that no site names.
+// mirrors published of feeds that do not want them; on a network with a charter what its
+// moderators removed, and in the mode vouched what peers published that no site names.
 type hidden struct {
 	*blocking.Blocks
 	optOuts *optouts.Keeper
@@ -17,24 +17,43 @@ type hidden struct {
 }
 
 // Any reports whether anything is hidden.
-func (h hidden) Any() bool { return h.Blocks.Any() || h.optOuts.Any() || h.members.HidesAny() }
+func (h hidden) Any() bool {
+	return h.Blocks.Any() || h.optOuts.Any() || h.members.HidesAny() || h.members.removals().RemovesAny()
+}
 
 // Changes is another number whenever something else is hidden.
 func (h hidden) Changes() uint64 {
-	return h.Blocks.Changes() + h.optOuts.Changes() + h.members.HideChanges()
+	return h.Blocks.Changes() + h.optOuts.Changes() + h.members.HideChanges() + h.members.removals().RemovalChanges()
 }
 
 // Feed reports whether a feed of a publisher is hidden.
 func (h hidden) Feed(ref feedring.FeedRef) bool {
-	return h.Blocks.Feed(ref) || h.optOuts.Hides(ref) || h.members.Hides(ref.Publisher)
+	return h.Blocks.Feed(ref) || h.optOuts.Hides(ref) || h.members.Hides(ref.Publisher) || h.members.removals().RemovesFeed(ref)
 }
 
 // Entry reports whether an entry is hidden.
 func (h hidden) Entry(e *feedring.Entry) bool {
-	return h.Blocks.Entry(e) || h.optOuts.Hides(e.Ref()) || h.members.Hides(e.Publisher)
+	return exchanged{h}.Entry(e) || h.members.removals().Removes(e.Ref(), e.ID)
 }
 
 // Item is Entry of a stored one.
 func (h hidden) Item(it *store.Item) bool {
-	return h.Blocks.Item(it) || h.optOuts.Hides(it.Ref) || h.members.Hides(it.Ref.Publisher)
+	return exchanged{h}.Item(it) || h.members.removals().Removes(it.Ref, it.ID)
 }
+
+// exchanged is hidden, but for entries that moderators removed one by one. Members go on
+// to exchange those: the log of a feed is a chain of hashes, so without them it would look
+// as if its publisher kept something back.
+type exchanged struct{ of hidden }
+
+// Any is that of hidden.
+func (x exchanged) Any() bool { return x.of.Any() }
+
+// Feed is that of hidden.
+func (x exchanged) Feed(ref feedring.FeedRef) bool { return x.of.Feed(ref) }
+
+// Entry reports whether an entry is neither polled nor served.
+func (x exchanged) Entry(e *feedring.Entry) bool { return x.of.Blocks.Entry(e) || x.Feed(e.Ref()) }
+
+// Item is Entry of a stored one.
+func (x exchanged) Item(it *store.Item) bool { return x.of.Blocks.Item(it) || x.Feed(it.Ref) }

@@ -244,6 +244,20 @@ func (m *members) Hides(p feedring.PeerID) bool { return m != nil && m.Keeper.Hi
 // HidesAny implements admin.Members.
 func (m *members) HidesAny() bool { return m != nil && m.Keeper.HidesAny() }
 
+// removals is who knows what moderators removed; nil: the network is open.
+func (m *members) removals() *membership.Keeper {
+	if m == nil {
+		return nil
+	}
+	return m.Keeper
+}
+
+// RemovesFeed implements admin.Members.
+func (m *members) RemovesFeed(ref feedring.FeedRef) bool { return m.removals().RemovesFeed(ref) }
+
+// RemovesAny implements admin.Members.
+func (m *members) RemovesAny() bool { return m.removals().RemovesAny() }
+
 // HideChanges is another number whenever Hides became another one.
 func (m *members) HideChanges() uint64 {
 	if m == nil {

@@ -78,6 +78,13 @@ func (l *siteAsker) NamedChanged(p feedring.PeerID) {
 		l.told.Store(false)
 		l.n.log.Info("a site names this peer: it publishes and serves", "site", site)
 	}
+	l.offerAgain()
+}
+
+// RemovalsChanged implements membership.Asker: this peer begins or ceases to publish feeds.
+func (l *siteAsker) RemovalsChanged() { l.offerAgain() }
+
+func (l *siteAsker) offerAgain() {
 	l.n.background(func() {
 		for _, url := range l.n.origins.Bindable() {
 			l.n.origins.OptOutChanged(url)
@@ -87,19 +94,25 @@ func (l *siteAsker) NamedChanged(p feedring.PeerID) {
 }
 
 // withheld is which feeds this peer does not publish: those whose publishers do not want
-// that, and while it is a guest all of them.
+// that, those that moderators of the network removed, and while it is a guest all of them.
 type withheld struct {
 	*optouts.Keeper
 	members *members
 }
 
 // Withheld implements origins.OptOuts.
-func (w withheld) Withheld(url string) bool { return w.members.guest() || w.Keeper.Withheld(url) }
+func (w withheld) Withheld(url string) bool {
+	_, removed := w.members.removals().WhyRemoved(url)
+	return removed || w.members.guest() || w.Keeper.Withheld(url)
+}
 
 // Refusal implements origins.OptOuts.
 func (w withheld) Refusal(url string) error {
 	if w.members.guest() {
 		return &web.GuestError{}
+	}
+	if why, removed := w.members.removals().WhyRemoved(url); removed {
+		return &web.RemovedError{Reason: why}
 	}
 	return w.Keeper.Refusal(url)
 }
@@ -109,6 +122,9 @@ func (w withheld) Recheck(ctx context.Context, url string) error {
 	if w.members.guest() {
 		w.members.AskAgain()
 		return &web.GuestError{}
+	}
+	if why, removed := w.members.removals().WhyRemoved(url); removed {
+		return &web.RemovedError{Reason: why}
 	}
 	return w.Keeper.Recheck(ctx, url)
 }

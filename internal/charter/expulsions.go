@@ -68,9 +68,12 @@ func (r *Roll) mayExpel(e *Expulsion) bool {
 	})
 }
 
-func (r *Roll) isAdmin(p feedring.PeerID) bool {
+func (r *Roll) isAdmin(p feedring.PeerID) bool { return r.rootGave(p, Admit|Expel) }
+
+// rootGave reports whether a root's credential gives a peer one of these rights.
+func (r *Roll) rootGave(p feedring.PeerID, of Rights) bool {
 	return slices.ContainsFunc(r.credentials[p], func(c *Credential) bool {
-		return r.isRoot(c.Seal.Signer) && c.Rights&(Admit|Expel) != 0
+		return r.isRoot(c.Seal.Signer) && c.Rights&of != 0
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 // before the time from which it is valid.
 const skew = 10 * time.Minute
 
-// MaxRoll is how many statements a roll holds.
+// MaxRoll is how many statements a roll holds beside removals.
 const MaxRoll = 10_000
 
 // Roll is the statements about a network's members. It is never changed, so it may
@@ -28,7 +28,8 @@ type Roll struct {
 	expelled    map[feedring.PeerID][]ID // expulsions that end a credential of the peer
 	credentials map[feedring.PeerID][]*Credential
 	expulsions  map[feedring.PeerID][]*Expulsion // that stand, of each subject
-	hash        ID
+	removals    map[Target][]*Removal            // that are in force, of each folded target
+	hash, whole ID
 }
 
 // grant is what one chain gives its subject, and when.
@@ -80,25 +81,16 @@ func (r *Roll) shrink(union map[ID]Statement, now time.Time) {
 	for id, s := range union {
 		if s.Expulsion != nil {
 			lifted[id] = true
-		} else if r.isRoot(s.Credential.Seal.Signer) {
+		} else if s.Credential != nil && r.isRoot(s.Credential.Seal.Signer) {
 			admins[s.Credential.Subject] |= s.Credential.Rights
 		}
 	}
 	maps.DeleteFunc(union, func(_ ID, s Statement) bool {
-		signer, needs := s.Seal().Signer, Admit
-		if s.Expulsion != nil {
-			needs = Expel
-		}
-		return !r.isRoot(signer) && !admins[signer].Has(needs) || s.ends().Before(now) &&
+		is := s.about()
+		return !r.isRoot(is.seal.Signer) && !admins[is.seal.Signer].Has(is.needs) || is.ends.Before(now) &&
 			(s.Credential == nil || !slices.ContainsFunc(s.Credential.Lifts, func(id ID) bool { return lifted[id] }))
 	})
-	if len(union) <= MaxRoll {
-		return
-	}
-	order := r.sorted(union)
-	for _, s := range order[MaxRoll:] {
-		delete(union, s.ID())
-	}
+	r.fit(union)
 }
 
 // sorted puts first what a full roll keeps: what roots signed, then expulsions, then
@@ -110,24 +102,27 @@ func (r *Roll) sorted(union map[ID]Statement) []Statement {
 			return 0
 		case s.Expulsion != nil:
 			return 1
+		case s.Credential != nil:
+			return 2
 		}
-		return 2
+		return 3
 	}
 	type placed struct {
-		Statement
+		is   Statement
+		ends time.Time
 		id   ID
 		rank int
 	}
-	order := make([]placed, 0, len(union))
+	order := make([]*placed, 0, len(union)) // of pointers, sorting has no code of its own: 20 kB
 	for id, s := range union {
-		order = append(order, placed{s, id, rank(s)})
+		order = append(order, &placed{s, s.ends(), id, rank(s)})
 	}
-	slices.SortFunc(order, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), b.ends().Compare(a.ends()), bytes.Compare(a.id[:], b.id[:]))
+	slices.SortFunc(order, func(a, b *placed) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), b.ends.Compare(a.ends), bytes.Compare(a.id[:], b.id[:]))
 	})
 	list := make([]Statement, len(order))
 	for i := range order {
-		list[i] = order[i].Statement
+		list[i] = order[i].is
 	}
 	return list
 }
@@ -136,7 +131,9 @@ func (r *Roll) sorted(union map[ID]Statement) []Statement {
 func (r *Roll) ByRoot(signer feedring.PeerID) bool { return r.isRoot(signer) }
 
 // ByAdmin is for those who are no root.
-func (r *Roll) ByAdmin(signer feedring.PeerID) bool { return !r.isRoot(signer) && r.isAdmin(signer) }
+func (r *Roll) ByAdmin(signer feedring.PeerID) bool {
+	return !r.isRoot(signer) && (r.isAdmin(signer) || r.rootGave(signer, Moderate))
+}
 
 func (r *Roll) isRoot(id feedring.PeerID) bool { return slices.Contains(r.charter.Roots, id) }
 
@@ -144,20 +141,25 @@ func (r *Roll) isRoot(id feedring.PeerID) bool { return slices.Contains(r.charte
 func (r *Roll) judge() {
 	r.credentials, r.grants = make(map[feedring.PeerID][]*Credential), make(map[feedring.PeerID][]grant)
 	ids := slices.SortedFunc(maps.Keys(r.statements), func(a, b ID) int { return bytes.Compare(a[:], b[:]) })
-	sum := sha256.New()
+	sum, whole := sha256.New(), sha256.New()
 	for _, id := range ids {
-		sum.Write(id[:])
+		whole.Write(id[:])
+		if r.statements[id].Removal == nil {
+			sum.Write(id[:])
+		}
 		if c := r.statements[id].Credential; c != nil {
 			r.credentials[c.Subject] = append(r.credentials[c.Subject], c)
 		}
 	}
 	copy(r.hash[:], sum.Sum(nil))
+	copy(r.whole[:], whole.Sum(nil))
 	r.expulsions, r.expelled = r.stand(ids), make(map[feedring.PeerID][]ID)
 	for _, id := range ids {
 		if c := r.statements[id].Credential; c != nil {
 			r.grant(id, c)
 		}
 	}
+	r.judgeRemovals(ids)
 }
 
 // grant adds what a credential gives.
@@ -278,8 +280,12 @@ func (r *Roll) Proof(p feedring.PeerID, now time.Time) (proof []Statement) {
 // MaxProof is how many statements a proof has.
 const MaxProof = 64
 
-// Hash is the same for equal rolls only.
+// Hash is the same for rolls only that are equal but for removals: peers of versions
+// without them compare it.
 func (r *Roll) Hash() ID { return r.hash }
+
+// Whole is the same for equal rolls only.
+func (r *Roll) Whole() ID { return r.whole }
 
 // Has reports whether the roll holds a statement.
 func (r *Roll) Has(id ID) bool {
@@ -290,19 +296,21 @@ func (r *Roll) Has(id ID) bool {
 // Short is the beginning of an id, by which rolls are compared.
 func (id ID) Short() uint64 { return binary.BigEndian.Uint64(id[:]) }
 
-// Have lists the ids of all statements.
-func (r *Roll) Have() []uint64 {
+// Have lists the ids of all statements, or of all but removals.
+func (r *Roll) Have(removals bool) []uint64 {
 	have := make([]uint64, 0, len(r.statements))
-	for id := range r.statements {
-		have = append(have, id.Short())
+	for id, s := range r.statements {
+		if removals || s.Removal == nil {
+			have = append(have, id.Short())
+		}
 	}
 	slices.Sort(have)
 	return have
 }
 
-// Compare returns what a roll that has these ids lacks, and the ids that it has and
-// this one lacks.
-func (r *Roll) Compare(have []uint64) (lacks []Statement, wanted []uint64) {
+// Compare returns what a roll that has these ids lacks, with removals or without, and
+// the ids that it has and this one lacks.
+func (r *Roll) Compare(have []uint64, removals bool) (lacks []Statement, wanted []uint64) {
 	theirs, ours := make(map[uint64]bool, len(have)), make(map[uint64]bool, len(r.statements))
 	for _, id := range have {
 		theirs[id] = true
@@ -310,7 +318,7 @@ func (r *Roll) Compare(have []uint64) (lacks []Statement, wanted []uint64) {
 	for _, s := range r.Statements() {
 		short := s.ID().Short()
 		ours[short] = true
-		if !theirs[short] {
+		if !theirs[short] && (removals || s.Removal == nil) {
 			lacks = append(lacks, s)
 		}
 	}

@@ -184,7 +184,7 @@ func TestAnOldRollTakesNothingBack(t *testing.T) {
 	if merged.Hash() != fresh.Hash() || merged.Merge(fresh.Statements(), now) != merged {
 		t.Error("the merged rolls differ")
 	}
-	lacks, wanted := old.Compare(fresh.Have())
+	lacks, wanted := old.Compare(fresh.Have(true), true)
 	if len(lacks) != 0 || len(wanted) != 1 || len(fresh.Find(wanted)) != 1 {
 		t.Errorf("compared: lacks %d, wants %d", len(lacks), len(wanted))
 	}
@@ -209,14 +209,14 @@ func TestARollIsBounded(t *testing.T) {
 	}
 	whole := NewRoll(network()).Merge(all, start)
 	parts := NewRoll(network()).Merge(half, start).Merge(all, start)
-	if len(whole.Have()) != MaxRoll || whole.Hash() != parts.Hash() {
-		t.Errorf("%d statements; equal: %t", len(whole.Have()), whole.Hash() == parts.Hash())
+	if len(whole.Have(true)) != MaxRoll || whole.Hash() != parts.Hash() {
+		t.Errorf("%d statements; equal: %t", len(whole.Have(true)), whole.Hash() == parts.Hash())
 	}
 	if rights, _ := whole.Rights("x", start); !rights.Has(Admit) {
 		t.Error("what a root signed gave way")
 	}
-	if left := whole.Merge(nil, start.Add(20*day)); len(left.Have()) != 1 {
-		t.Errorf("%d statements are left when all but one have expired", len(left.Have()))
+	if left := whole.Merge(nil, start.Add(20*day)); len(left.Have(true)) != 1 {
+		t.Errorf("%d statements are left when all but one have expired", len(left.Have(true)))
 	}
 }
 

@@ -158,7 +158,7 @@ func (k *Keeper) exchange(ctx context.Context, with feedring.PeerID) error {
 	defer s.Close()
 	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	frames, own := wire.NewStream(s), k.Roll()
-	if err := send(frames, charters.Roll{Hash: own.Hash(), Asked: k.unplaced(), Named: k.namedOf(nil)}); err != nil {
+	if err := send(frames, charters.Roll{Hash: own.Hash(), Whole: own.Whole(), Asked: k.unplaced(), Named: k.namedOf(nil)}); err != nil {
 		return err
 	}
 	told, err := k.receive(frames)
@@ -166,11 +166,11 @@ func (k *Keeper) exchange(ctx context.Context, with feedring.PeerID) error {
 		return err
 	}
 	k.tellSites(with, told.Named)
-	if told.Hash == own.Hash() {
+	if same(own, told.Hash, told.Whole) {
 		return nil
 	}
-	lacks, wanted := own.Compare(told.Have)
-	if err := send(frames, charters.Roll{Hash: own.Hash(), Statements: lacks, Want: wanted}); err != nil {
+	lacks, wanted := own.Compare(told.Have, told.Whole != charter.ID{})
+	if err := send(frames, charters.Roll{Hash: own.Hash(), Whole: own.Whole(), Statements: lacks, Want: wanted}); err != nil {
 		return err
 	}
 	if len(wanted) == 0 {
@@ -190,11 +190,13 @@ func (k *Keeper) ServeRoll(from feedring.PeerID, frames *wire.Stream) error {
 		return err
 	}
 	k.tellSites(from, slices.DeleteFunc(told.Named, func(n charters.NamedPeer) bool { return n.Peer != from }))
-	answer := charters.Roll{Hash: k.Roll().Hash(), Named: k.namedOf(told.Asked)}
-	if told.Hash != answer.Hash {
-		answer.Have = k.Roll().Have()
+	own := k.Roll()
+	equal := same(own, told.Hash, told.Whole)
+	answer := charters.Roll{Hash: own.Hash(), Whole: own.Whole(), Named: k.namedOf(told.Asked)}
+	if !equal {
+		answer.Have = own.Have(told.Whole != charter.ID{})
 	}
-	if err := send(frames, answer); err != nil || told.Hash == answer.Hash {
+	if err := send(frames, answer); err != nil || equal {
 		return err
 	}
 	if told, err = k.receive(frames); err != nil {
@@ -203,7 +205,16 @@ func (k *Keeper) ServeRoll(from feedring.PeerID, frames *wire.Stream) error {
 	if len(told.Want) == 0 {
 		return nil
 	}
-	return send(frames, charters.Roll{Hash: k.Roll().Hash(), Statements: k.Roll().Find(told.Want)})
+	return send(frames, charters.Roll{Hash: k.Roll().Hash(), Whole: k.Roll().Whole(), Statements: k.Roll().Find(told.Want)})
+}
+
+// same reports whether another peer has the same roll, by the hashes that it told. One
+// of a version without removals tells no whole, and is told of none.
+func same(own *charter.Roll, hash, whole charter.ID) bool {
+	if whole == (charter.ID{}) {
+		return hash == own.Hash()
+	}
+	return whole == own.Whole()
 }
 
 func send(frames *wire.Stream, r charters.Roll) error {
@@ -224,7 +235,7 @@ func (k *Keeper) receive(frames *wire.Stream) (charters.Roll, error) {
 	}
 	told, err := charters.RollFrom(&p)
 	if err == nil {
-		err = k.takeFrom(p.GetStatements(), charter.MaxRoll)
+		err = k.takeFrom(p.GetStatements(), charters.MaxStatements)
 	}
 	return told, err
 }

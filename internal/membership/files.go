@@ -136,7 +136,7 @@ func readRoll(data string, c *charter.Charter) ([]charter.Statement, error) {
 	if err := proto.Unmarshal(raw, &p); err != nil {
 		return nil, fmt.Errorf("roll: %w", err)
 	}
-	return charters.StatementsFrom(c.Network(), p.GetStatements(), charter.MaxRoll)
+	return charters.StatementsFrom(c.Network(), p.GetStatements(), charters.MaxStatements)
 }
 
 // ReadStatements reads what WriteStatements wrote, and checks it.
@@ -242,9 +242,9 @@ func Create(data, label string, mode charter.Mode, now time.Time) (made Created,
 	if err != nil {
 		return made, err
 	}
-	rights := charter.Invited | charter.Admit | charter.Expel
+	rights := charter.Invited | charter.Admit | charter.Expel | charter.Moderate
 	if mode == charter.Vouched {
-		rights = charter.Read | charter.Expel
+		rights = charter.Read | charter.Expel | charter.Moderate
 	}
 	admin, err := Credential(signer, charter.Credential{
 		Subject: self, Rights: rights, NotBefore: now, Expires: now.Add(AdminLifetime),

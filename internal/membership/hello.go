@@ -77,7 +77,8 @@ func (k *Keeper) refused(why Reason, mode charter.Mode) error {
 func (k *Keeper) proof() (h charters.Hello) {
 	if k.charter.Load() != nil {
 		now, id := time.Now(), k.self()
-		h.Statements, h.Roll, h.Site = k.Roll().Proof(id, now), k.Roll().Hash(), k.siteOf(id, now)
+		roll := k.Roll()
+		h.Statements, h.Roll, h.Whole, h.Site = roll.Proof(id, now), roll.Hash(), roll.Whole(), k.siteOf(id, now)
 	}
 	return h
 }
@@ -122,7 +123,7 @@ func (k *Keeper) greet(ctx context.Context, to feedring.PeerID, s io.ReadWriteCl
 	case !k.Admits(to):
 		return k.refused(OtherUnproven, 0)
 	}
-	if k.host != nil && heard.Roll != k.Roll().Hash() && ctx.Err() == nil {
+	if k.host != nil && !same(k.Roll(), heard.Roll, heard.Whole) && ctx.Err() == nil {
 		go k.exchangeSoon(to)
 	}
 	return nil

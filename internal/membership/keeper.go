@@ -35,11 +35,12 @@ type Keeper struct {
 	changed chan struct{} // holds one: the roll became another
 	vouched vouched       // of the mode vouched
 
-	roll   atomic.Pointer[charter.Roll]
-	mu     sync.Mutex // of changes
-	codes  []invitation
-	addrs  []string
-	joined atomic.Bool // this peer was a member a moment ago
+	roll     atomic.Pointer[charter.Roll]
+	mu       sync.Mutex // of changes
+	codes    []invitation
+	addrs    []string
+	removals atomic.Uint64 // how often something else was removed
+	joined   atomic.Bool   // this peer was a member a moment ago
 }
 
 // Sites says whether a site names a peer as its own.
@@ -258,6 +259,10 @@ func (k *Keeper) Merge(more []charter.Statement) (news int, err error) {
 		err = k.save(next)
 	}
 	k.roll.Store(next) // a full disk keeps no expelled peer in
+	if !next.RemovesAs(before) {
+		k.removals.Add(1)
+		k.vouched.removalsChanged()
+	}
 	select {
 	case k.changed <- struct{}{}:
 	default:

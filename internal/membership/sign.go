@@ -17,11 +17,12 @@ import (
 
 // Errors of signing.
 var (
-	ErrNoRoot      = errors.New("this is no root key of the network")
-	ErrMayNotExpel = errors.New("this peer has no credential that lets it expel others")
-	ErrExpelled    = errors.New("the peer was expelled, and only a root key admits it anew")
-	ErrRoot        = errors.New("a root key cannot be expelled")
-	ErrNoMember    = errors.New("the roll has no credential of this peer")
+	ErrNoRoot         = errors.New("this is no root key of the network")
+	ErrMayNotExpel    = errors.New("this peer has no credential that lets it expel others")
+	ErrExpelled       = errors.New("the peer was expelled, and only a root key admits it anew")
+	ErrMayNotModerate = errors.New("this peer has no credential that lets it moderate")
+	ErrRoot           = errors.New("a root key cannot be expelled")
+	ErrNoMember       = errors.New("the roll has no credential of this peer")
 )
 
 // Signer signs statements about members: a root key, or that of an admin.
@@ -50,14 +51,14 @@ func (k *Keeper) Signer(file string) (*Signer, error) {
 	if err != nil || !slices.Contains(k.charter.Load().Roots, sealer.ID()) {
 		return nil, fmt.Errorf("%s: %w", file, ErrNoRoot)
 	}
-	return &Signer{keeper: k, sealer: sealer, root: true, rights: charter.Admit | charter.Expel}, nil
+	return &Signer{keeper: k, sealer: sealer, root: true, rights: charter.Admit | charter.Expel | charter.Moderate}, nil
 }
 
 // Admit signs a credential. A root's takes back all expulsions of the peer.
 func (s *Signer) Admit(p feedring.PeerID, rights charter.Rights, life time.Duration) ([]charter.Statement, error) {
 	lifts := s.keeper.Roll().Lifts(p)
 	switch {
-	case s.keeper.isVouched() && !rights.Has(charter.Expel) && len(lifts) == 0:
+	case s.keeper.isVouched() && rights&(charter.Expel|charter.Moderate) == 0 && len(lifts) == 0:
 		return nil, ErrNoNeed
 	case !s.rights.Has(charter.Admit):
 		return nil, ErrMayNotAdmit
@@ -97,4 +98,17 @@ func (s *Signer) Expel(peers []feedring.PeerID, since time.Time, reason string) 
 		signed = append(signed, one)
 	}
 	return signed, nil
+}
+
+// Moderate signs the removal of a target, or what takes all its removals back.
+func (s *Signer) Moderate(t charter.Target, restore bool, reason string) ([]charter.Statement, error) {
+	if !s.rights.Has(charter.Moderate) {
+		return nil, ErrMayNotModerate
+	}
+	m, err := s.keeper.Roll().Moderate(t, restore, s.sealer.ID(), time.Now(), reason)
+	if err != nil {
+		return nil, err
+	}
+	one, err := charters.SealRemoval(s.sealer, m)
+	return []charter.Statement{one}, err
 }

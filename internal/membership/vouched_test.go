@@ -34,6 +34,8 @@ func (a *answers) Ask(_ context.Context, q named.Question) named.Answer {
 	return named.No
 }
 
+func (a *answers) RemovalsChanged() {}
+
 func (a *answers) NamedChanged(p feedring.PeerID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -484,6 +484,18 @@ func (*GuestError) Error() string {
 	return AdviseNamed.To("not published: no site names this peer, so it is a guest of its network")
 }
 
+// RemovedError is for a feed that a moderator of the network removed.
+type RemovedError struct{ Reason string }
+
+// Error implements error.
+func (e *RemovedError) Error() string {
+	text := "not published: a moderator of the network removed it"
+	if e.Reason != "" {
+		text += " (" + e.Reason + ")"
+	}
+	return AdviseAdmin.To(text)
+}
+
 // NotNamedError is for entries of a feed that this peer's row of the theme does not name.
 type NotNamedError struct{}
 

@@ -34,6 +34,7 @@ const (
 
 	KindCredential Kind = "credential"
 	KindExpulsion  Kind = "expulsion"
+	KindRemoval    Kind = "removal"
 	KindInvitation Kind = "invitation"
 )
 

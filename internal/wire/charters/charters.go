@@ -4,6 +4,7 @@
 package charters
 
 import (
+	"cmp"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
@@ -94,6 +95,17 @@ func SealExpulsion(s *wire.Sealer, x charter.Expulsion) (charter.Statement, erro
 	})
 }
 
+// SealRemoval signs a removal.
+func SealRemoval(s *wire.Sealer, m *charter.Removal) (charter.Statement, error) {
+	body, err := encode(&feedringv1.RemovalBody{
+		Target: string(m.Target), AtUnixMs: wire.TimeTo(m.At), UntilUnixMs: wire.TimeTo(m.Until), Reason: m.Reason,
+		Restores: wire.Each(m.Restores, func(id *charter.ID) []byte { return id[:] }),
+	})
+	return sealed(new(wire.Encoder), err, func() (charter.Statement, error) {
+		return removal(s.Network(), s.Seal(wire.KindRemoval, body))
+	})
+}
+
 func sealed(e *wire.Encoder, err error, read func() (charter.Statement, error)) (charter.Statement, error) {
 	if err == nil {
 		err = e.Err()
@@ -133,6 +145,20 @@ func expulsion(network string, seal *feedring.Seal) (s charter.Statement, err er
 	return s, d.Err()
 }
 
+// removal checks and opens one.
+func removal(network string, seal *feedring.Seal) (s charter.Statement, err error) {
+	var b feedringv1.RemovalBody
+	d, err := open(network, wire.KindRemoval, seal, &b)
+	if err != nil {
+		return s, err
+	}
+	s.Removal = &charter.Removal{
+		Target: charter.Target(d.Text("target", b.GetTarget(), wire.MaxURL)), At: d.Time("at", b.GetAtUnixMs()), Until: d.Time("until", b.GetUntilUnixMs()),
+		Reason: d.Text("reason", b.GetReason(), maxReason), Restores: ids(d, "restores", b.GetRestores(), charter.MaxRestores), Seal: seal,
+	}
+	return s, d.Err()
+}
+
 func open(network string, kind wire.Kind, seal *feedring.Seal, body proto.Message) (*wire.Decoder, error) {
 	if err := wire.Verify(network, kind, seal); err != nil {
 		return nil, err
@@ -155,24 +181,24 @@ func ids(d *wire.Decoder, field string, list [][]byte, most int) []charter.ID {
 // StatementsTo is a list of statements as it travels.
 func StatementsTo(list []charter.Statement) []*feedringv1.Statement {
 	return wire.Each(list, func(s *charter.Statement) *feedringv1.Statement {
-		if s.Credential != nil {
-			return &feedringv1.Statement{Is: &feedringv1.Statement_Credential{Credential: wire.SealTo(s.Credential.Seal)}}
+		seal := wire.SealTo(s.Seal())
+		switch {
+		case s.Credential != nil:
+			return &feedringv1.Statement{Is: &feedringv1.Statement_Credential{Credential: seal}}
+		case s.Removal != nil:
+			return &feedringv1.Statement{Is: &feedringv1.Statement_Removal{Removal: seal}}
 		}
-		return &feedringv1.Statement{Is: &feedringv1.Statement_Expulsion{Expulsion: wire.SealTo(s.Expulsion.Seal)}}
+		return &feedringv1.Statement{Is: &feedringv1.Statement_Expulsion{Expulsion: seal}}
 	})
 }
 
 // SealOf is the seal of a statement that came, not checked; nil: it is of a kind that this
 // version does not know.
 func SealOf(s *feedringv1.Statement) *feedring.Seal {
-	sealed := s.GetCredential()
-	if sealed == nil {
-		sealed = s.GetExpulsion()
+	if sealed := cmp.Or(s.GetCredential(), s.GetExpulsion(), s.GetRemoval()); sealed != nil {
+		return wire.SealFrom(sealed)
 	}
-	if sealed == nil {
-		return nil
-	}
-	return wire.SealFrom(sealed)
+	return nil
 }
 
 // StatementsFrom is the inverse: all are checked. Those of a kind that this version
@@ -189,6 +215,8 @@ func StatementsFrom(network string, list []*feedringv1.Statement, most int) (sta
 			s, err = credential(network, wire.SealFrom(is.Credential))
 		case *feedringv1.Statement_Expulsion:
 			s, err = expulsion(network, wire.SealFrom(is.Expulsion))
+		case *feedringv1.Statement_Removal:
+			s, err = removal(network, wire.SealFrom(is.Removal))
 		default:
 			continue
 		}

@@ -48,8 +48,8 @@ func theCharter(t testing.TB) *charter.Charter {
 	return c
 }
 
-// two are a credential and an expulsion on a network.
-func two(t testing.TB, network string) []charter.Statement {
+// three are a credential, an expulsion and a removal on a network.
+func three(t testing.TB, network string) []charter.Statement {
 	t.Helper()
 	root := sealer(t, 1, network)
 	subject := sealer(t, 2, network).ID()
@@ -65,20 +65,26 @@ func two(t testing.TB, network string) []charter.Statement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []charter.Statement{c, e}
+	m, err := SealRemoval(root, &charter.Removal{
+		Target: "0123456789abcdef0123456789abcdef", At: at, Until: at.Add(time.Hour), Reason: "advertising", Restores: []charter.ID{{4}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []charter.Statement{c, e, m}
 }
 
 func TestStatementsTravel(t *testing.T) {
 	network := theCharter(t).Network()
-	sent := two(t, network)
-	got, err := StatementsFrom(network, StatementsTo(sent), 2)
+	sent := three(t, network)
+	got, err := StatementsFrom(network, StatementsTo(sent), 3)
 	if err != nil || !reflect.DeepEqual(sent, got) {
 		t.Errorf("%v: sent %+v, got %+v", err, sent, got)
 	}
-	if got[0].Credential.Serial != 7 || got[1].Expulsion.Reason != "sold" || len(got[0].Credential.Lifts) != 2 {
+	if got[0].Credential.Serial != 7 || got[1].Expulsion.Reason != "sold" || len(got[0].Credential.Lifts) != 2 || got[2].Removal.Reason != "advertising" {
 		t.Errorf("%+v", got)
 	}
-	if _, err := StatementsFrom(network, StatementsTo(sent), 1); !errors.Is(err, wire.ErrTooLarge) {
+	if _, err := StatementsFrom(network, StatementsTo(sent), 2); !errors.Is(err, wire.ErrTooLarge) {
 		t.Errorf("more than is taken: %v", err)
 	}
 }
@@ -87,22 +93,23 @@ func TestStatementsTravel(t *testing.T) {
 // and those of one kind that are shown as the other.
 func TestForgedStatementsAreRefused(t *testing.T) {
 	network := theCharter(t).Network()
-	changed := StatementsTo(two(t, network))
+	changed := StatementsTo(three(t, network))
 	for _, s := range changed {
-		for _, sealed := range []*feedringv1.Sealed{s.GetCredential(), s.GetExpulsion()} {
+		for _, sealed := range []*feedringv1.Sealed{s.GetCredential(), s.GetExpulsion(), s.GetRemoval()} {
 			if sealed != nil {
 				sealed.Payload = slices.Clone(sealed.Payload)
 				sealed.Payload[len(sealed.Payload)-1] ^= 1
 			}
 		}
 	}
-	list := StatementsTo(two(t, network))
+	list := StatementsTo(three(t, network))
 	crossed := []*feedringv1.Statement{
 		{Is: &feedringv1.Statement_Credential{Credential: list[1].GetExpulsion()}}, {Is: &feedringv1.Statement_Expulsion{Expulsion: list[0].GetCredential()}},
+		{Is: &feedringv1.Statement_Removal{Removal: list[1].GetExpulsion()}}, {Is: &feedringv1.Statement_Expulsion{Expulsion: list[2].GetRemoval()}},
 	}
 	for name, forged := range map[string][]*feedringv1.Statement{
-		"changed": changed, "of another network": StatementsTo(two(t, "main")), "of another kind": crossed,
-		"unsigned": {{Is: &feedringv1.Statement_Credential{}}, {Is: &feedringv1.Statement_Expulsion{Expulsion: &feedringv1.Sealed{}}}},
+		"changed": changed, "of another network": StatementsTo(three(t, "main")), "of another kind": crossed,
+		"unsigned": {{Is: &feedringv1.Statement_Credential{}}, {Is: &feedringv1.Statement_Removal{}}, {Is: &feedringv1.Statement_Expulsion{Expulsion: &feedringv1.Sealed{}}}},
 	} {
 		for i := range forged {
 			if _, err := StatementsFrom(network, forged[i:i+1], 1); !errors.Is(err, wire.ErrSignature) {
@@ -116,7 +123,7 @@ func TestHelloTravels(t *testing.T) {
 	network := theCharter(t).Network()
 	holder, code := sealer(t, 2, network).ID(), sealer(t, 9, network)
 	sent := Hello{
-		Statements: two(t, network), Roll: charter.ID{5}, Refusal: feedringv1.HelloRefusal_HELLO_REFUSAL_USED_UP, Mode: charter.Vouched,
+		Statements: three(t, network), Roll: charter.ID{5}, Whole: charter.ID{6}, Refusal: feedringv1.HelloRefusal_HELLO_REFUSAL_USED_UP, Mode: charter.Vouched,
 		Site: "a.example", Charter: theCharter(t).Text,
 	}
 	p, err := HelloTo(sent, holder, code)
@@ -192,10 +199,60 @@ func FuzzCode(f *testing.F) {
 	})
 }
 
+// TestTargetsOfRemovals: whatever is named is kept, since a later version may know it.
+func TestTargetsOfRemovals(t *testing.T) {
+	network := theCharter(t).Network()
+	root := sealer(t, 1, network)
+	for _, target := range []charter.Target{"", "https://a.example/feed.xml", charter.PeerTarget(root.ID()), "a.example"} {
+		sent, err := SealRemoval(root, &charter.Removal{Target: target, At: at, Until: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := StatementsFrom(network, StatementsTo([]charter.Statement{sent}), 1)
+		if err != nil || len(got) != 1 || got[0].Removal.Target != target {
+			t.Errorf("%v: %+v", err, got)
+		}
+	}
+	if _, err := SealRemoval(root, &charter.Removal{Target: charter.Target(strings.Repeat("a", wire.MaxURL+1)), At: at, Until: at}); err == nil {
+		t.Error("a long target is taken")
+	}
+}
+
+// FuzzRemoval opens removals whose signer made them as it liked: what is taken travels on
+// as it came.
+func FuzzRemoval(f *testing.F) {
+	network := theCharter(f).Network()
+	root := sealer(f, 1, network)
+	f.Add(three(f, network)[2].Seal().Payload)
+	for _, target := range []charter.Target{"", "http://a.example/feed.xml", charter.PeerTarget(root.ID())} {
+		s, err := SealRemoval(root, &charter.Removal{Target: target, At: at, Until: at.Add(time.Hour)})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(s.Seal().Payload)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		one := &feedringv1.Statement{Is: &feedringv1.Statement_Removal{Removal: wire.SealTo(root.Seal(wire.KindRemoval, body))}}
+		list, err := StatementsFrom(network, []*feedringv1.Statement{one}, 1)
+		if err != nil {
+			return
+		}
+		m := list[0].Removal
+		r := charter.NewRoll(theCharter(t)).Merge(list, at)
+		ref := feedring.FeedRef{URL: string(m.Target), Publisher: feedring.PeerID(m.Target)}
+		if hides := r.Removes(ref, feedring.EntryID(m.Target)); hides != r.RemovesAny() || hides && len(m.Restores) > 0 {
+			t.Errorf("it hides what it names: %t; anything: %t", hides, r.RemovesAny())
+		}
+		if again, err := StatementsFrom(network, StatementsTo(r.Statements()), 1); err != nil || len(again) == 1 && again[0].ID() != list[0].ID() {
+			t.Errorf("sent on: %v", err)
+		}
+	})
+}
+
 // FuzzBodies opens bodies that their signer made as it liked.
 func FuzzBodies(f *testing.F) {
 	network := theCharter(f).Network()
-	for i, s := range two(f, network) {
+	for i, s := range three(f, network)[:2] {
 		f.Add(i == 0, s.Seal().Payload)
 	}
 	root := sealer(f, 1, network)
@@ -217,7 +274,7 @@ func FuzzBodies(f *testing.F) {
 func FuzzHello(f *testing.F) {
 	network := theCharter(f).Network()
 	holder := sealer(f, 2, network).ID()
-	p, err := HelloTo(Hello{Statements: two(f, network), Mode: charter.Vouched, Site: "a.example", Charter: theCharter(f).Text}, holder, sealer(f, 9, network))
+	p, err := HelloTo(Hello{Statements: three(f, network), Mode: charter.Vouched, Site: "a.example", Charter: theCharter(f).Text}, holder, sealer(f, 9, network))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -248,7 +305,7 @@ func FuzzRoll(f *testing.F) {
 	network := theCharter(f).Network()
 	holder := sealer(f, 2, network).ID()
 	message, err := RollTo(Roll{
-		Hash: charter.ID{1}, Have: []uint64{1}, Want: []uint64{2}, Statements: two(f, network),
+		Hash: charter.ID{1}, Have: []uint64{1}, Want: []uint64{2}, Statements: three(f, network),
 		Asked: []feedring.PeerID{holder}, Named: []NamedPeer{{holder, "a.example"}},
 	})
 	if err != nil {
@@ -271,7 +328,7 @@ func FuzzRoll(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(r.Have)+len(r.Want) > 2*charter.MaxRoll || len(r.Asked) > MaxAsked || len(r.Named) > MaxAsked+1 {
+		if len(r.Have)+len(r.Want) > 2*MaxStatements || len(r.Asked) > MaxAsked || len(r.Named) > MaxAsked+1 {
 			t.Errorf("%d and %d ids, %d and %d peers", len(r.Have), len(r.Want), len(r.Asked), len(r.Named))
 		}
 		if _, err := RollTo(r); err != nil {

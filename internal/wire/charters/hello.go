@@ -13,6 +13,7 @@ import (
 type Hello struct {
 	Statements []charter.Statement // of one that is sent: what came is for StatementsFrom
 	Roll       charter.ID
+	Whole      charter.ID      // with removals; zero: of a version without them
 	Invitation feedring.PeerID // the key of the invitation that the sender redeems; empty: none
 	Refusal    feedringv1.HelloRefusal
 	Mode       charter.Mode // of an answer; 0: not known
@@ -23,7 +24,7 @@ type Hello struct {
 // HelloTo is a hello as it travels. invitation signs it, where the sender redeems one;
 // nil: it does not.
 func HelloTo(h Hello, holder feedring.PeerID, invitation *wire.Sealer) (*feedringv1.Hello, error) {
-	p := &feedringv1.Hello{Statements: StatementsTo(h.Statements), Roll: h.Roll[:], Refusal: h.Refusal, Mode: uint32(h.Mode), Site: h.Site, Charter: h.Charter}
+	p := &feedringv1.Hello{Statements: StatementsTo(h.Statements), Roll: h.Roll[:], Whole: h.Whole[:], Refusal: h.Refusal, Mode: uint32(h.Mode), Site: h.Site, Charter: h.Charter}
 	if invitation == nil {
 		return p, nil
 	}
@@ -42,7 +43,7 @@ func HelloTo(h Hello, holder feedring.PeerID, invitation *wire.Sealer) (*feedrin
 // it was signed for its sender.
 func HelloFrom(network string, from feedring.PeerID, p *feedringv1.Hello) (h Hello, err error) {
 	var d wire.Decoder
-	h.Roll, h.Refusal, h.Mode = hash(&d, p.GetRoll()), p.GetRefusal(), charter.Mode(p.GetMode())
+	h.Roll, h.Whole, h.Refusal, h.Mode = hash(&d, p.GetRoll()), hash(&d, p.GetWhole()), p.GetRefusal(), charter.Mode(p.GetMode())
 	h.Site = d.Text("site", p.GetSite(), maxSite)
 	if d.Within("charter", len(p.GetCharter()), maxText) {
 		h.Charter = p.GetCharter()
@@ -73,7 +74,8 @@ func hash(d *wire.Decoder, b []byte) (id charter.ID) {
 
 // Roll is one message of an exchange of rolls.
 type Roll struct {
-	Hash       charter.ID
+	Hash       charter.ID // without removals
+	Whole      charter.ID // with them; zero: of a version without them
 	Have, Want []uint64
 	Statements []charter.Statement // as of Hello
 
@@ -87,6 +89,9 @@ type NamedPeer struct {
 	Peer feedring.PeerID
 	Site string
 }
+
+// MaxStatements is how many a message of an exchange holds.
+const MaxStatements = charter.MaxRoll + charter.MaxRemovals
 
 // MaxAsked is how many peers' sites a message asks for.
 const MaxAsked = 256
@@ -108,7 +113,7 @@ func RollTo(r Roll) (*feedringv1.Roll, error) {
 	}
 	var e wire.Encoder
 	p := &feedringv1.Roll{
-		Hash: r.Hash[:], Have: r.Have, Want: r.Want, Statements: StatementsTo(r.Statements), Asked: e.Peers(r.Asked),
+		Hash: r.Hash[:], Whole: r.Whole[:], Have: r.Have, Want: r.Want, Statements: StatementsTo(r.Statements), Asked: e.Peers(r.Asked),
 		Named: wire.Each(r.Named, func(n *NamedPeer) *feedringv1.NamedPeer {
 			return &feedringv1.NamedPeer{Peer: e.Peer(n.Peer), Site: n.Site}
 		}),
@@ -119,8 +124,8 @@ func RollTo(r Roll) (*feedringv1.Roll, error) {
 // RollFrom is the inverse, without the statements.
 func RollFrom(p *feedringv1.Roll) (r Roll, err error) {
 	var d wire.Decoder
-	r.Hash = hash(&d, p.GetHash())
-	if d.Within("have", len(p.GetHave()), charter.MaxRoll) && d.Within("want", len(p.GetWant()), charter.MaxRoll) {
+	r.Hash, r.Whole = hash(&d, p.GetHash()), hash(&d, p.GetWhole())
+	if d.Within("have", len(p.GetHave()), MaxStatements) && d.Within("want", len(p.GetWant()), MaxStatements) {
 		r.Have, r.Want = p.GetHave(), p.GetWant()
 	}
 	r.Asked = d.Peers("asked", p.GetAsked(), MaxAsked)

@@ -68,6 +68,10 @@ type Members interface {
 	// and none names it. HidesAny reports whether there may be such a peer.
 	Hides(feedring.PeerID) bool
 	HidesAny() bool
+	// RemovesFeed reports whether moderators of the network removed a feed; RemovesAny,
+	// whether they removed anything.
+	RemovesFeed(feedring.FeedRef) bool
+	RemovesAny() bool
 	// AskAgain has the sites asked that may name this peer.
 	AskAgain()
 }

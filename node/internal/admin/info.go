@@ -67,7 +67,9 @@ func (d *Admin) Ring(context.Context) ([]feedring.RingGroup, error) {
 // hides reports whether a peer is in no catalogue that this one shows.
 func (d *Admin) hides(p feedring.PeerID) bool { return d.cfg.Blocks.Peer(p) || d.cfg.Members.Hides(p) }
 
-func (d *Admin) hidesAny() bool { return d.cfg.Blocks.Any() || d.cfg.Members.HidesAny() }
+func (d *Admin) hidesAny() bool {
+	return d.cfg.Blocks.Any() || d.cfg.Members.HidesAny() || d.cfg.Members.RemovesAny()
+}
 
 // shown is a catalogue without what is hidden.
 func (d *Admin) shown(c feedring.Catalogue) feedring.Catalogue {
@@ -82,7 +84,7 @@ func (d *Admin) shown(c feedring.Catalogue) feedring.Catalogue {
 		}
 		p.Feeds = slices.DeleteFunc(slices.Clone(p.Feeds), func(f feedring.Feed) bool {
 			ref := feedring.FeedRef{URL: f.URL, Publisher: p.Peer}
-			return d.cfg.Blocks.Feed(ref) || p.Peer != d.id && d.cfg.Blocks.Provider(f.Provider) || named[ref]
+			return d.cfg.Blocks.Feed(ref) || d.cfg.Members.RemovesFeed(ref) || p.Peer != d.id && d.cfg.Blocks.Provider(f.Provider) || named[ref]
 		})
 		c.Peers = append(c.Peers, p)
 	}

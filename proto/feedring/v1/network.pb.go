@@ -343,6 +343,90 @@ func (x *ExpulsionBody) GetKeeps() [][]byte {
 	return nil
 }
 
+// RemovalBody has all members hide something, or show it again. Its Sealed has the
+// kind "removal" and is of a root, or of a peer that a root gave the right to
+// moderate.
+type RemovalBody struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of an entry in hexadecimal digits or the first address of a feed, whoever
+	// publishes it, or a peer's id in base58, for all that it publishes; at most 2048
+	// bytes. Anything else is of a later version: it is kept and hides nothing.
+	Target      string `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	AtUnixMs    int64  `protobuf:"varint,2,opt,name=at_unix_ms,json=atUnixMs,proto3" json:"at_unix_ms,omitempty"`
+	UntilUnixMs int64  `protobuf:"varint,3,opt,name=until_unix_ms,json=untilUnixMs,proto3" json:"until_unix_ms,omitempty"`
+	// At most 1 KiB.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Not empty: this is no removal. It takes these back, 16 bytes each; at most 256.
+	Restores      [][]byte `protobuf:"bytes,5,rep,name=restores,proto3" json:"restores,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemovalBody) Reset() {
+	*x = RemovalBody{}
+	mi := &file_feedring_v1_network_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemovalBody) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemovalBody) ProtoMessage() {}
+
+func (x *RemovalBody) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_network_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemovalBody.ProtoReflect.Descriptor instead.
+func (*RemovalBody) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_network_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RemovalBody) GetTarget() string {
+	if x != nil {
+		return x.Target
+	}
+	return ""
+}
+
+func (x *RemovalBody) GetAtUnixMs() int64 {
+	if x != nil {
+		return x.AtUnixMs
+	}
+	return 0
+}
+
+func (x *RemovalBody) GetUntilUnixMs() int64 {
+	if x != nil {
+		return x.UntilUnixMs
+	}
+	return 0
+}
+
+func (x *RemovalBody) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *RemovalBody) GetRestores() [][]byte {
+	if x != nil {
+		return x.Restores
+	}
+	return nil
+}
+
 // InvitationBody says who redeems an invitation. Its Sealed has the kind
 // "invitation" and is of the invitation's key.
 type InvitationBody struct {
@@ -354,7 +438,7 @@ type InvitationBody struct {
 
 func (x *InvitationBody) Reset() {
 	*x = InvitationBody{}
-	mi := &file_feedring_v1_network_proto_msgTypes[3]
+	mi := &file_feedring_v1_network_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -366,7 +450,7 @@ func (x *InvitationBody) String() string {
 func (*InvitationBody) ProtoMessage() {}
 
 func (x *InvitationBody) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_network_proto_msgTypes[3]
+	mi := &file_feedring_v1_network_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -379,7 +463,7 @@ func (x *InvitationBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvitationBody.ProtoReflect.Descriptor instead.
 func (*InvitationBody) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_network_proto_rawDescGZIP(), []int{3}
+	return file_feedring_v1_network_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *InvitationBody) GetHolder() []byte {
@@ -403,7 +487,7 @@ type InvitationCode struct {
 
 func (x *InvitationCode) Reset() {
 	*x = InvitationCode{}
-	mi := &file_feedring_v1_network_proto_msgTypes[4]
+	mi := &file_feedring_v1_network_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -415,7 +499,7 @@ func (x *InvitationCode) String() string {
 func (*InvitationCode) ProtoMessage() {}
 
 func (x *InvitationCode) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_network_proto_msgTypes[4]
+	mi := &file_feedring_v1_network_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -428,7 +512,7 @@ func (x *InvitationCode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvitationCode.ProtoReflect.Descriptor instead.
 func (*InvitationCode) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_network_proto_rawDescGZIP(), []int{4}
+	return file_feedring_v1_network_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *InvitationCode) GetCharter() []byte {
@@ -459,6 +543,7 @@ type Statement struct {
 	//
 	//	*Statement_Credential
 	//	*Statement_Expulsion
+	//	*Statement_Removal
 	Is            isStatement_Is `protobuf_oneof:"is"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -466,7 +551,7 @@ type Statement struct {
 
 func (x *Statement) Reset() {
 	*x = Statement{}
-	mi := &file_feedring_v1_network_proto_msgTypes[5]
+	mi := &file_feedring_v1_network_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -478,7 +563,7 @@ func (x *Statement) String() string {
 func (*Statement) ProtoMessage() {}
 
 func (x *Statement) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_network_proto_msgTypes[5]
+	mi := &file_feedring_v1_network_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -491,7 +576,7 @@ func (x *Statement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Statement.ProtoReflect.Descriptor instead.
 func (*Statement) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_network_proto_rawDescGZIP(), []int{5}
+	return file_feedring_v1_network_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Statement) GetIs() isStatement_Is {
@@ -519,6 +604,15 @@ func (x *Statement) GetExpulsion() *Sealed {
 	return nil
 }
 
+func (x *Statement) GetRemoval() *Sealed {
+	if x != nil {
+		if x, ok := x.Is.(*Statement_Removal); ok {
+			return x.Removal
+		}
+	}
+	return nil
+}
+
 type isStatement_Is interface {
 	isStatement_Is()
 }
@@ -531,9 +625,15 @@ type Statement_Expulsion struct {
 	Expulsion *Sealed `protobuf:"bytes,2,opt,name=expulsion,proto3,oneof"`
 }
 
+type Statement_Removal struct {
+	Removal *Sealed `protobuf:"bytes,3,opt,name=removal,proto3,oneof"`
+}
+
 func (*Statement_Credential) isStatement_Is() {}
 
 func (*Statement_Expulsion) isStatement_Is() {}
+
+func (*Statement_Removal) isStatement_Is() {}
 
 // Hello is what both sides of a connection say first.
 type Hello struct {
@@ -541,7 +641,7 @@ type Hello struct {
 	// The sender's chain, and of an answer what the receiver lacks of its own; at
 	// most 64.
 	Statements []*Statement `protobuf:"bytes,1,rep,name=statements,proto3" json:"statements,omitempty"`
-	// Hash of the sender's roll; 16 bytes.
+	// Hash of the sender's roll without removals; 16 bytes.
 	Roll []byte `protobuf:"bytes,2,opt,name=roll,proto3" json:"roll,omitempty"`
 	// An InvitationBody, from who redeems one.
 	Invitation *Sealed `protobuf:"bytes,3,opt,name=invitation,proto3" json:"invitation,omitempty"`
@@ -552,14 +652,16 @@ type Hello struct {
 	// In mode 2: the site that names the sender; empty: none does.
 	Site string `protobuf:"bytes,6,opt,name=site,proto3" json:"site,omitempty"`
 	// Of an answer in mode 2: a CharterBody, since whoever knows the name may have it.
-	Charter       []byte `protobuf:"bytes,7,opt,name=charter,proto3" json:"charter,omitempty"`
+	Charter []byte `protobuf:"bytes,7,opt,name=charter,proto3" json:"charter,omitempty"`
+	// Hash of the sender's roll with removals; 16 bytes.
+	Whole         []byte `protobuf:"bytes,8,opt,name=whole,proto3" json:"whole,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_feedring_v1_network_proto_msgTypes[6]
+	mi := &file_feedring_v1_network_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -571,7 +673,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_network_proto_msgTypes[6]
+	mi := &file_feedring_v1_network_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -584,7 +686,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_network_proto_rawDescGZIP(), []int{6}
+	return file_feedring_v1_network_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Hello) GetStatements() []*Statement {
@@ -636,31 +738,42 @@ func (x *Hello) GetCharter() []byte {
 	return nil
 }
 
+func (x *Hello) GetWhole() []byte {
+	if x != nil {
+		return x.Whole
+	}
+	return nil
+}
+
 // Roll is one message of an exchange of rolls: who opens it tells the hash, the
 // other one what it holds, the first one brings what that lacks and asks for what
-// it lacks itself, and is brought it.
+// it lacks itself, and is brought it. Where one of them tells no whole, it is of a
+// version without removals, and the exchange is about all else.
 type Roll struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 16 bytes.
+	// Of all but removals; 16 bytes.
 	Hash []byte `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
-	// The first 8 bytes of the ids of statements held; at most 10,000.
+	// The first 8 bytes of the ids of statements held; at most 10,000, and 4,000 of
+	// removals.
 	Have []uint64 `protobuf:"fixed64,2,rep,packed,name=have,proto3" json:"have,omitempty"`
-	// The same; at most 10,000.
+	// The same.
 	Want []uint64 `protobuf:"fixed64,3,rep,packed,name=want,proto3" json:"want,omitempty"`
-	// At most 10,000.
+	// As many.
 	Statements []*Statement `protobuf:"bytes,4,rep,name=statements,proto3" json:"statements,omitempty"`
 	// In mode 2: peers whose sites the sender wants to know; at most 256.
 	Asked [][]byte `protobuf:"bytes,5,rep,name=asked,proto3" json:"asked,omitempty"`
 	// In mode 2: the sender, and of an answer those of asked that the sender saw a site
 	// name; at most 257.
-	Named         []*NamedPeer `protobuf:"bytes,6,rep,name=named,proto3" json:"named,omitempty"`
+	Named []*NamedPeer `protobuf:"bytes,6,rep,name=named,proto3" json:"named,omitempty"`
+	// Hash of all; 16 bytes.
+	Whole         []byte `protobuf:"bytes,7,opt,name=whole,proto3" json:"whole,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Roll) Reset() {
 	*x = Roll{}
-	mi := &file_feedring_v1_network_proto_msgTypes[7]
+	mi := &file_feedring_v1_network_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -672,7 +785,7 @@ func (x *Roll) String() string {
 func (*Roll) ProtoMessage() {}
 
 func (x *Roll) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_network_proto_msgTypes[7]
+	mi := &file_feedring_v1_network_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -685,7 +798,7 @@ func (x *Roll) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roll.ProtoReflect.Descriptor instead.
 func (*Roll) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_network_proto_rawDescGZIP(), []int{7}
+	return file_feedring_v1_network_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Roll) GetHash() []byte {
@@ -730,6 +843,13 @@ func (x *Roll) GetNamed() []*NamedPeer {
 	return nil
 }
 
+func (x *Roll) GetWhole() []byte {
+	if x != nil {
+		return x.Whole
+	}
+	return nil
+}
+
 // NamedPeer is a hint: who is told asks the site itself.
 type NamedPeer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -742,7 +862,7 @@ type NamedPeer struct {
 
 func (x *NamedPeer) Reset() {
 	*x = NamedPeer{}
-	mi := &file_feedring_v1_network_proto_msgTypes[8]
+	mi := &file_feedring_v1_network_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -754,7 +874,7 @@ func (x *NamedPeer) String() string {
 func (*NamedPeer) ProtoMessage() {}
 
 func (x *NamedPeer) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_network_proto_msgTypes[8]
+	mi := &file_feedring_v1_network_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -767,7 +887,7 @@ func (x *NamedPeer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedPeer.ProtoReflect.Descriptor instead.
 func (*NamedPeer) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_network_proto_rawDescGZIP(), []int{8}
+	return file_feedring_v1_network_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *NamedPeer) GetPeer() []byte {
@@ -808,19 +928,27 @@ const file_feedring_v1_network_proto_rawDesc = "" +
 	"at_unix_ms\x18\x03 \x01(\x03R\batUnixMs\x12\"\n" +
 	"\runtil_unix_ms\x18\x04 \x01(\x03R\vuntilUnixMs\x12\x16\n" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x14\n" +
-	"\x05keeps\x18\x06 \x03(\fR\x05keeps\"(\n" +
+	"\x05keeps\x18\x06 \x03(\fR\x05keeps\"\x9b\x01\n" +
+	"\vRemovalBody\x12\x16\n" +
+	"\x06target\x18\x01 \x01(\tR\x06target\x12\x1c\n" +
+	"\n" +
+	"at_unix_ms\x18\x02 \x01(\x03R\batUnixMs\x12\"\n" +
+	"\runtil_unix_ms\x18\x03 \x01(\x03R\vuntilUnixMs\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x1a\n" +
+	"\brestores\x18\x05 \x03(\fR\brestores\"(\n" +
 	"\x0eInvitationBody\x12\x16\n" +
 	"\x06holder\x18\x01 \x01(\fR\x06holder\"R\n" +
 	"\x0eInvitationCode\x12\x18\n" +
 	"\acharter\x18\x01 \x01(\fR\acharter\x12\x14\n" +
 	"\x05addrs\x18\x02 \x03(\tR\x05addrs\x12\x10\n" +
-	"\x03key\x18\x03 \x01(\fR\x03key\"}\n" +
+	"\x03key\x18\x03 \x01(\fR\x03key\"\xae\x01\n" +
 	"\tStatement\x125\n" +
 	"\n" +
 	"credential\x18\x01 \x01(\v2\x13.feedring.v1.SealedH\x00R\n" +
 	"credential\x123\n" +
-	"\texpulsion\x18\x02 \x01(\v2\x13.feedring.v1.SealedH\x00R\texpulsionB\x04\n" +
-	"\x02is\"\xff\x01\n" +
+	"\texpulsion\x18\x02 \x01(\v2\x13.feedring.v1.SealedH\x00R\texpulsion\x12/\n" +
+	"\aremoval\x18\x03 \x01(\v2\x13.feedring.v1.SealedH\x00R\aremovalB\x04\n" +
+	"\x02is\"\x95\x02\n" +
 	"\x05Hello\x126\n" +
 	"\n" +
 	"statements\x18\x01 \x03(\v2\x16.feedring.v1.StatementR\n" +
@@ -832,7 +960,8 @@ const file_feedring_v1_network_proto_rawDesc = "" +
 	"\arefusal\x18\x04 \x01(\x0e2\x19.feedring.v1.HelloRefusalR\arefusal\x12\x12\n" +
 	"\x04mode\x18\x05 \x01(\rR\x04mode\x12\x12\n" +
 	"\x04site\x18\x06 \x01(\tR\x04site\x12\x18\n" +
-	"\acharter\x18\a \x01(\fR\acharter\"\xbe\x01\n" +
+	"\acharter\x18\a \x01(\fR\acharter\x12\x14\n" +
+	"\x05whole\x18\b \x01(\fR\x05whole\"\xd4\x01\n" +
 	"\x04Roll\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
 	"\x04have\x18\x02 \x03(\x06R\x04have\x12\x12\n" +
@@ -841,7 +970,8 @@ const file_feedring_v1_network_proto_rawDesc = "" +
 	"statements\x18\x04 \x03(\v2\x16.feedring.v1.StatementR\n" +
 	"statements\x12\x14\n" +
 	"\x05asked\x18\x05 \x03(\fR\x05asked\x12,\n" +
-	"\x05named\x18\x06 \x03(\v2\x16.feedring.v1.NamedPeerR\x05named\"3\n" +
+	"\x05named\x18\x06 \x03(\v2\x16.feedring.v1.NamedPeerR\x05named\x12\x14\n" +
+	"\x05whole\x18\a \x01(\fR\x05whole\"3\n" +
 	"\tNamedPeer\x12\x12\n" +
 	"\x04peer\x18\x01 \x01(\fR\x04peer\x12\x12\n" +
 	"\x04site\x18\x02 \x01(\tR\x04site*\xd0\x01\n" +
@@ -867,33 +997,35 @@ func file_feedring_v1_network_proto_rawDescGZIP() []byte {
 }
 
 var file_feedring_v1_network_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_feedring_v1_network_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_feedring_v1_network_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_feedring_v1_network_proto_goTypes = []any{
 	(HelloRefusal)(0),      // 0: feedring.v1.HelloRefusal
 	(*CharterBody)(nil),    // 1: feedring.v1.CharterBody
 	(*CredentialBody)(nil), // 2: feedring.v1.CredentialBody
 	(*ExpulsionBody)(nil),  // 3: feedring.v1.ExpulsionBody
-	(*InvitationBody)(nil), // 4: feedring.v1.InvitationBody
-	(*InvitationCode)(nil), // 5: feedring.v1.InvitationCode
-	(*Statement)(nil),      // 6: feedring.v1.Statement
-	(*Hello)(nil),          // 7: feedring.v1.Hello
-	(*Roll)(nil),           // 8: feedring.v1.Roll
-	(*NamedPeer)(nil),      // 9: feedring.v1.NamedPeer
-	(*Sealed)(nil),         // 10: feedring.v1.Sealed
+	(*RemovalBody)(nil),    // 4: feedring.v1.RemovalBody
+	(*InvitationBody)(nil), // 5: feedring.v1.InvitationBody
+	(*InvitationCode)(nil), // 6: feedring.v1.InvitationCode
+	(*Statement)(nil),      // 7: feedring.v1.Statement
+	(*Hello)(nil),          // 8: feedring.v1.Hello
+	(*Roll)(nil),           // 9: feedring.v1.Roll
+	(*NamedPeer)(nil),      // 10: feedring.v1.NamedPeer
+	(*Sealed)(nil),         // 11: feedring.v1.Sealed
 }
 var file_feedring_v1_network_proto_depIdxs = []int32{
-	10, // 0: feedring.v1.Statement.credential:type_name -> feedring.v1.Sealed
-	10, // 1: feedring.v1.Statement.expulsion:type_name -> feedring.v1.Sealed
-	6,  // 2: feedring.v1.Hello.statements:type_name -> feedring.v1.Statement
-	10, // 3: feedring.v1.Hello.invitation:type_name -> feedring.v1.Sealed
-	0,  // 4: feedring.v1.Hello.refusal:type_name -> feedring.v1.HelloRefusal
-	6,  // 5: feedring.v1.Roll.statements:type_name -> feedring.v1.Statement
-	9,  // 6: feedring.v1.Roll.named:type_name -> feedring.v1.NamedPeer
-	7,  // [7:7] is the sub-list for method output_type
-	7,  // [7:7] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	11, // 0: feedring.v1.Statement.credential:type_name -> feedring.v1.Sealed
+	11, // 1: feedring.v1.Statement.expulsion:type_name -> feedring.v1.Sealed
+	11, // 2: feedring.v1.Statement.removal:type_name -> feedring.v1.Sealed
+	7,  // 3: feedring.v1.Hello.statements:type_name -> feedring.v1.Statement
+	11, // 4: feedring.v1.Hello.invitation:type_name -> feedring.v1.Sealed
+	0,  // 5: feedring.v1.Hello.refusal:type_name -> feedring.v1.HelloRefusal
+	7,  // 6: feedring.v1.Roll.statements:type_name -> feedring.v1.Statement
+	10, // 7: feedring.v1.Roll.named:type_name -> feedring.v1.NamedPeer
+	8,  // [8:8] is the sub-list for method output_type
+	8,  // [8:8] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_network_proto_init() }
@@ -902,9 +1034,10 @@ func file_feedring_v1_network_proto_init() {
 		return
 	}
 	file_feedring_v1_words_proto_init()
-	file_feedring_v1_network_proto_msgTypes[5].OneofWrappers = []any{
+	file_feedring_v1_network_proto_msgTypes[6].OneofWrappers = []any{
 		(*Statement_Credential)(nil),
 		(*Statement_Expulsion)(nil),
+		(*Statement_Removal)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -912,7 +1045,7 @@ func file_feedring_v1_network_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_network_proto_rawDesc), len(file_feedring_v1_network_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

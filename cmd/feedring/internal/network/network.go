@@ -3,6 +3,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,17 +30,18 @@ func Commands(env *command.Env) []*cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "network",
 		Short: "Make a network with a charter, and say who belongs to it",
-		Long: "network makes a network and looks after its members. To a closed one only peers and readers with a credential\n" +
-			"belong. In a vouched one everybody may ask and follow, and only peers that a site names publish and serve. All is\n" +
-			"kept in --data, below network: the charter, the roll of members, and where the network was made its two root\n" +
-			"keys. \"serve\" on that directory runs in that network.",
+		Long: "network makes a network and looks after its members, and what they publish. To a closed one only peers and\n" +
+			"readers with a credential belong. In a vouched one everybody may ask and follow, and only peers that a site names\n" +
+			"publish and serve. All is kept in --data, below network: the charter, the roll of members, and where the network\n" +
+			"was made its two root keys. \"serve\" on that directory runs in that network.",
 		Example: `  feedring network create --label "Thirty sites"
   feedring network invite --site lemonde.fr
   feedring network join CODE
-  feedring network expel 12D3KooW…`,
-		Args: command.OneOf("create, invite, join, members, admit, admin, expel or log"),
+  feedring network expel 12D3KooW…
+  feedring network remove https://example.org/feed.xml --reason "advertising"`,
+		Args: command.OneOf("create, invite, join, members, admit, admin, expel, remove, restore or log"),
 	}
-	cmd.AddCommand(a.create(), a.invite(), a.join(), a.members(), a.admit(), a.admin(), a.expel(), a.log())
+	cmd.AddCommand(a.create(), a.invite(), a.join(), a.members(), a.admit(), a.admin(), a.expel(), a.remove(), a.restore(), a.log())
 	return []*cobra.Command{command.InGroup(command.LookAfter, cmd)}
 }
 
@@ -54,8 +56,8 @@ func (a *commands) create() *cobra.Command {
 		Use:   "create --label TEXT",
 		Short: "Make a closed or vouched network, with this peer as its first admin",
 		Long: "create makes --data, if need be, a charter, two root keys, and a credential for the peer of --data, which may\n" +
-			"then admit and expel others. With --mode vouched it may expel only, since no credential is needed there: the peer\n" +
-			"publishes and serves once a site names it (\"feedring vouch\"), as all others do.\n\n" +
+			"then admit and expel others, and remove what they publish. With --mode vouched it does not admit, since no\n" +
+			"credential is needed there: the peer publishes and serves once a site names it (\"feedring vouch\"), as all others do.\n\n" +
 			"Move both root keys to places of their own that need no peer and no network: with either of them a lost or\n" +
 			"hostile admin is replaced, and the second is for when the first is lost.",
 		Example: `  feedring network create --label "Thirty sites"
@@ -271,22 +273,27 @@ func (a *commands) hintNoMembers(vouched bool) {
 // logged is a line of log.
 type logged struct {
 	At       time.Time       `json:"at"`
-	Kind     string          `json:"kind"` // "credential" or "expulsion"
-	Peer     feedring.PeerID `json:"peer"`
+	Kind     string          `json:"kind"` // "credential", "expulsion", "removal" or "restoration"
+	Peer     feedring.PeerID `json:"peer,omitempty"`
 	By       feedring.PeerID `json:"by"`
+	Root     bool            `json:"root,omitempty"` // By is a root key
 	Rights   []string        `json:"rights,omitempty"`
 	Until    time.Time       `json:"until"`
 	Since    time.Time       `json:"since,omitzero"`
 	Reason   string          `json:"reason,omitempty"`
 	Readmits bool            `json:"readmits,omitempty"`
+
+	// Of a removal or restoration.
+	Target charter.Target `json:"target,omitempty"` // the id of an entry, the address of a feed, or a peer
+	Ended  bool           `json:"ended,omitempty"`  // somebody restored it, or it never was in force
 }
 
 func (a *commands) log() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "log",
-		Short:   "List all credentials and expulsions",
-		Long:    "log lists the statements of the roll as the peer of --data knows it, oldest first: who signed them, and for whom.",
+		Short:   "List all credentials, expulsions and removals",
+		Long:    "log lists the statements of the roll as the peer of --data knows it, oldest first: who signed them, about whom or\nwhat, and why.",
 		Example: `  feedring network log`,
 		Args:    command.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -295,17 +302,27 @@ func (a *commands) log() *cobra.Command {
 				return exit.Failed(err)
 			}
 			out := show.NewLines(a.Stdout)
-			g := show.Table{Head: []string{"AT", "KIND", "PEER", "BY", "WHAT"}}
+			g := show.Table{Head: []string{"AT", "KIND", "ABOUT", "BY", "WHAT"}}
 			for _, l := range logOf(k) {
 				if asJSON {
 					out.Print(l)
 					continue
 				}
 				what := strings.Join(l.Rights, " ") + " until " + show.Moment(l.Until)
-				if l.Kind == "expulsion" {
+				switch l.Kind {
+				case "expulsion":
 					what = "since " + show.Moment(l.Since) + " " + show.Printable(l.Reason)
+				case "removal", "restoration":
+					what = show.Printable(l.Reason)
+					if l.Ended {
+						what = "(ended) " + what
+					}
 				}
-				g.Add(show.Moment(l.At), l.Kind, string(l.Peer), string(l.By), strings.TrimSpace(what))
+				by := string(l.By)
+				if l.Root {
+					by = "root " + by
+				}
+				g.Add(show.Moment(l.At), l.Kind, show.Printable(cmp.Or(string(l.Peer), string(l.Target))), by, strings.TrimSpace(what))
 			}
 			if asJSON {
 				return exit.Failed(out.Err)

@@ -125,11 +125,12 @@ func (a *commands) admin() *cobra.Command {
 	var may []string
 	cmd := &cobra.Command{
 		Use:   "admin KEY --root FILE",
-		Short: "Let a peer admit and expel others",
-		Long: "admin signs, with a root key, a credential that lets a peer admit and expel others. Other admins stay as they\n" +
-			"are: one that is lost or hostile is expelled as any member.",
-		Example: `  feedring network admin 12D3KooW… --may admit,expel --root /media/key/root-1.key`,
-		Args:    one("a peer's id, such as 12D3KooW…"),
+		Short: "Let a peer admit and expel others, or remove what they publish",
+		Long: "admin signs, with a root key, a credential that lets a peer admit and expel others, and with \"moderate\" remove\n" +
+			"what they publish. Other admins stay as they are: one that is lost or hostile is expelled as any member.",
+		Example: `  feedring network admin 12D3KooW… --may admit,expel --root /media/key/root-1.key
+  feedring network admin 12D3KooW… --may moderate --root /media/key/root-1.key`,
+		Args: one("a peer's id, such as 12D3KooW…"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := parsePeer(args[0])
 			if err != nil {
@@ -139,7 +140,7 @@ func (a *commands) admin() *cobra.Command {
 			for _, name := range may {
 				right, ok := charter.ParseRight(name)
 				if !ok || charter.Invited.Has(right) {
-					return exit.Usage("--may %q: choose of admit and expel", name)
+					return exit.Usage("--may %q: choose of admit, expel and moderate", name)
 				}
 				rights |= right
 			}
@@ -151,7 +152,7 @@ func (a *commands) admin() *cobra.Command {
 	}
 	s.register(cmd, "file of a root key")
 	s.registerLife(cmd, membership.AdminLifetime)
-	cmd.Flags().StringSliceVar(&may, "may", []string{"admit", "expel"}, "what the peer may do for the network")
+	cmd.Flags().StringSliceVar(&may, "may", []string{"admit", "expel"}, "what the peer may do for the network: admit, expel, moderate")
 	return cmd
 }
 
@@ -255,10 +256,18 @@ func parsePeer(s string) (feedring.PeerID, error) {
 // logOf lists the statements of the roll, oldest first.
 func logOf(k *membership.Keeper) (lines []logged) {
 	for _, s := range k.Roll().Statements() {
-		l := logged{At: seconds(s.At()), Peer: s.Subject(), By: s.Seal().Signer}
-		if c := s.Credential; c != nil {
+		l := logged{At: seconds(s.At()), Peer: s.Subject(), By: s.Seal().Signer, Root: k.Roll().ByRoot(s.Seal().Signer)}
+		switch c, m := s.Credential, s.Removal; {
+		case c != nil:
 			l.Kind, l.Rights, l.Until, l.Readmits = "credential", c.Rights.List(), seconds(c.Expires), len(c.Lifts) > 0
-		} else {
+		case m != nil:
+			l.Kind, l.Target, l.Until, l.Reason = "removal", m.Target, seconds(m.Until), m.Reason
+			if len(m.Restores) > 0 {
+				l.Kind = "restoration"
+			} else {
+				l.Ended = !k.Roll().Holds(m)
+			}
+		default:
 			l.Kind, l.Until, l.Since, l.Reason = "expulsion", seconds(s.Expulsion.Until), seconds(s.Expulsion.Since), s.Expulsion.Reason
 		}
 		lines = append(lines, l)
