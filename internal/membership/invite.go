@@ -161,6 +161,16 @@ func (k *Keeper) redeem(holder, key feedring.PeerID) feedringv1.HelloRefusal {
 	return refusal
 }
 
+// Joinable reports why a data directory cannot join by a code, as far as that is known
+// without asking anybody: ErrCode, or an *OtherError.
+func Joinable(data, text string) error {
+	code, err := charters.ParseCode(text)
+	if err != nil {
+		return err
+	}
+	return mayBecome(data, code.Charter.Network())
+}
+
 // Join redeems a code: it makes a data directory that belongs to the code's network.
 // What it returns was on disk before. A *RefusedError says why the code is of no use.
 func Join(ctx context.Context, data, text string) (*Keeper, error) {

@@ -148,6 +148,9 @@ func (a *commands) join() *cobra.Command {
 		Example: `  feedring network join CODE`,
 		Args:    one("a code, as \"feedring network invite\" prints it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := membership.Joinable(a.Data, args[0]); err != nil {
+				return exit.Failed(err) // stopping the peer would not help
+			}
 			if a.PeerRuns() {
 				return exit.Failed(fmt.Errorf("the peer of %s runs: stop it, join, and start it again", a.Data))
 			}

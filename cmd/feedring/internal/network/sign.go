@@ -216,6 +216,9 @@ func (a *commands) meant(ctx context.Context, what string) ([]feedring.PeerID, e
 	if id, err := parsePeer(what); err == nil {
 		return []feedring.PeerID{id}, nil
 	}
+	if !strings.ContainsAny(what, ".:") {
+		return nil, exit.Usage("%q is neither a peer's id nor a domain: write one such as 12D3KooW… or lemonde.fr; \"feedring network members\" lists the members' keys", show.Printable(what))
+	}
 	k, err := a.keeper()
 	if err != nil {
 		return nil, err
