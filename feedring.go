@@ -147,6 +147,14 @@ type Head struct {
 	Hash     [32]byte // of the sealed entry at Position; zero where unknown
 }
 
+// Fork is two entries of one publisher that contradict each other: only who signs another history for some than for
+// others makes them, or who lost a part of the first.
+type Fork struct {
+	Feed    FeedRef
+	At      Position // the first one of which they say different things
+	Entries [2]*Seal
+}
+
 // Cursor is how far a client has been shown each feed. A feed that is absent
 // has not been shown at all.
 type Cursor map[FeedRef]Position
