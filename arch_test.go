@@ -216,7 +216,8 @@ var arrows = map[string][]string{
 	"node/internal/transport": {".", "group", "ring", "internal/peer", "internal/refusals", "internal/standing", "internal/throttle", "internal/wire", "node/codec"},
 
 	"node/internal/quota":     {".", "internal/standing"},
-	"node/internal/replicate": {".", "group", "internal/refusals", "internal/store", "internal/wire", "internal/wire/polls", "node/internal/quota", "node/internal/sealed", "proto/feedring/v1"},
+	"node/internal/forks":     {".", "internal/store", "internal/wire", "proto/feedring/v1"},
+	"node/internal/replicate": {".", "group", "internal/refusals", "internal/store", "internal/wire", "internal/wire/polls", "node/internal/forks", "node/internal/quota", "node/internal/sealed", "proto/feedring/v1"},
 	"node/internal/readers": {
 		".", "client", "group", "internal/duplicate", "internal/match", "internal/peer", "internal/store", "internal/web", "internal/wire",
 		"node/internal/readers/delivery", "node/internal/sealed", "node/internal/transport", "proto/feedring/v1",

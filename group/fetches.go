@@ -47,10 +47,7 @@ func (s shell) Prefix(p feedring.PeerID) standing.Prefix { return s.admitter.Pre
 func (s shell) Addrs() []string                          { return s.me().row.Addrs }
 func (s shell) ReviewAt(at time.Time)                    { s.timers.Set(timerKey{kind: timerFetches}, at) }
 func (s shell) ReviewTime() time.Time                    { return s.timers.At(timerKey{kind: timerFetches}) }
-
-func (s shell) Settled() bool {
-	return !s.lead.claim.Term.IsZero() && !s.me().row.Admitted.IsZero()
-}
+func (s shell) Settled() bool                            { return !s.lead.claim.Term.IsZero() && !s.me().row.Admitted.IsZero() }
 
 func (s shell) RequestAssignments(feeds []AssignmentRequest) {
 	s.send(s.manager(), AssignmentsWanted{Header: s.header(), Feeds: feeds})

@@ -19,6 +19,7 @@ type (
 	Copy     = replication.Copy
 	Kept     = replication.Kept
 	Holding  = replication.Holding
+	Forked   = replication.Forked
 	Served   = replication.Served
 )
 

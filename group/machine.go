@@ -168,6 +168,9 @@ func (m *Machine) apply(in Input) {
 		m.replicator.OnAppended(in)
 	case Fetched:
 		m.replicator.OnFetched(in)
+	case Forked:
+		m.replicator.OnForked(in)
+		m.sites.vouched = nil
 	case Served:
 		m.mesh.Served(m.present(), in.Feed.Publisher, in.To, in.Entries)
 	case Attach:
@@ -253,9 +256,9 @@ func (m *Machine) receiveMore(in Receive) {
 	case Replace:
 		m.onReplace(from, msg)
 	case Notify:
-		if m.members[from] != nil {
-			m.replicator.OnNotify(msg.Head, replication.Answer{After: msg.After, Part: msg.Answer}, msg.Path, from)
-		}
+		m.replicator.OnNotify(msg.Head, replication.Answer{After: msg.After, Part: msg.Answer}, msg.Path, from)
+	case Evidence:
+		m.replicator.OnEvidence(msg.Fork, from)
 	case Place:
 		m.onPlace(from, msg)
 	case Assign:

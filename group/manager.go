@@ -196,10 +196,7 @@ func (m *Machine) onBeaconAnswer(in Receive, a BeaconAnswer) {
 		mem.acked = true
 		m.acknowledged()
 	}
-	for _, h := range a.Heads {
-		m.replicator.OnAdvertised(h.Feed, h.Position, from)
-	}
-	m.replicator.CompareOlder(from, a.Heads, a.Older)
+	m.replicator.OnTold(a.Heads, a.Older, from, from)
 	if m.lead.secondary == "" {
 		m.elect()
 		if m.lead.secondary != "" {

@@ -69,10 +69,7 @@ func (m *Machine) onBeacon(in Receive, b Beacon) {
 	if m.large() { // it is near, and tells of it itself from then on
 		teller = in.From
 	}
-	for _, h := range b.Heads {
-		m.replicator.OnAdvertised(h.Feed, h.Position, teller)
-	}
-	m.replicator.CompareOlder(claimant, b.Heads, b.Older)
+	m.replicator.OnTold(b.Heads, b.Older, claimant, teller)
 	m.answerBeacon(b.Number)
 	m.reportDebt()
 	if b.Catalogue != m.catalogueHash() && !m.timers.IsSet(timerKey{kind: timerRow}) {

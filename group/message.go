@@ -41,6 +41,7 @@ type (
 	Rows              = message.Rows              // carries rows of the catalogue
 	HeadsWanted       = message.HeadsWanted       // asks for the heads of all feeds
 	Heads             = message.Heads             // answers HeadsWanted
+	Evidence          = message.Evidence          // shows that a log is forked
 	Intention         = message.Intention         // proposes to take the manager's place
 	Probe             = message.Probe             // asks a suspected peer for a fresh signature
 	Alive             = message.Alive             // answers Probe

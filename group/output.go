@@ -17,6 +17,9 @@ type (
 	Unplaced = replication.Unplaced
 	Fetch    = replication.Fetch
 	Wake     = replication.Wake
+	Compare  = replication.Compare
+	Learn    = replication.Learn
+	Show     = replication.Show
 )
 
 // MaxAnswer is the longest answer that travels with a notify, in bytes.

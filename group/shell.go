@@ -25,20 +25,23 @@ func (s shell) Manager() feedring.PeerID                 { return s.manager() }
 func (s shell) Acknowledged() bool                       { return s.acknowledgedNow() }
 func (s shell) Emit(o replication.Output)                { s.emit(o) }
 func (s shell) Dropped(upTo time.Time)                   { s.onDropped(upTo) }
+func (s shell) PollAt(f feedring.FeedRef, at time.Time) {
+	s.timers.Set(timerKey{kind: timerPoll, ref: f}, at)
+}
+func (s shell) PollSet(f feedring.FeedRef) bool {
+	return s.timers.IsSet(timerKey{kind: timerPoll, ref: f})
+}
+
+func (s shell) Quota(p feedring.PeerID) standing.Quota { return s.admitter.Quota(p) }
+func (s shell) AskHeads(of feedring.PeerID, after feedring.FeedRef) {
+	s.send(of, HeadsWanted{Header: s.header(), After: after})
+}
 
 func (s shell) Member(p feedring.PeerID) catalogue.Member {
 	if mem := s.members[p]; mem != nil {
 		return catalogue.Member{Row: mem.row, Heard: mem.heard, Away: mem.away}
 	}
 	return catalogue.Member{}
-}
-
-func (s shell) PollAt(ref feedring.FeedRef, at time.Time) {
-	s.timers.Set(timerKey{kind: timerPoll, ref: ref}, at)
-}
-
-func (s shell) PollSet(ref feedring.FeedRef) bool {
-	return s.timers.IsSet(timerKey{kind: timerPoll, ref: ref})
 }
 
 func (s shell) EpochChanged(url string, epoch uint64) {
@@ -50,10 +53,6 @@ func (s shell) EpochChanged(url string, epoch uint64) {
 			}
 		}
 	})
-}
-
-func (s shell) AskHeads(of feedring.PeerID, after feedring.FeedRef) {
-	s.send(of, HeadsWanted{Header: s.header(), After: after})
 }
 
 // Announce notifies all members of a head, or in a large group those that internal/gossip names. The head has no hash:
@@ -75,8 +74,6 @@ func (s shell) Announce(head feedring.Head, answer replication.Answer, forwarder
 		s.send(p, msg)
 	}
 }
-
-func (s shell) Quota(p feedring.PeerID) standing.Quota { return s.admitter.Quota(p) }
 
 func (s shell) Credit(from feedring.PeerID, entries int) {
 	if l := s.linked(); l != nil {

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"maps"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -56,6 +57,7 @@ func (m *Machine) recheckSites(publisher feedring.PeerID) {
 func (m *Machine) vouched() map[feedring.FeedRef]string {
 	if m.sites.vouched == nil {
 		m.sites.vouched, m.sites.validUntil = m.index().Vouched(m.now)
+		maps.DeleteFunc(m.sites.vouched, func(ref feedring.FeedRef, _ string) bool { return m.replicator.Forked(ref.Publisher) })
 	}
 	return m.sites.vouched
 }

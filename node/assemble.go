@@ -13,6 +13,7 @@ import (
 	"github.com/feedring/feedring/node/internal/admin"
 	"github.com/feedring/feedring/node/internal/blocking"
 	"github.com/feedring/feedring/node/internal/contacts"
+	"github.com/feedring/feedring/node/internal/forks"
 	"github.com/feedring/feedring/node/internal/identity"
 	"github.com/feedring/feedring/node/internal/offers"
 	"github.com/feedring/feedring/node/internal/optouts"
@@ -57,6 +58,7 @@ type assembly struct {
 	*Node
 	distances *latency.Table
 	hides     hidden
+	forks     *forks.Keeper
 	searcher  blocking.Searcher
 	broker    *delivery.Broker
 	previews  *fetch.Previews
@@ -86,7 +88,10 @@ func (a *assembly) feeds() (err error) {
 	a.loop.states = newPersister(a.store, a.loop, a.log)
 	a.asker = newAsker(a.Node)
 	a.members.vouch(a.asker, a.cfg.Refresh)
-	a.hides = hidden{a.blocks, a.optOuts, a.members}
+	if a.forks, err = forks.Open(a.ctx, a.store, a.log); err != nil {
+		return err
+	}
+	a.hides = hidden{a.blocks, a.optOuts, a.members, a.forks}
 	a.searcher = blocking.NewSearcher(a.history, a.hides)
 	a.broker = delivery.New(a.ID(), a.store, a.searcher)
 	a.broker.Hide(a.hides)
@@ -123,7 +128,7 @@ func (a *assembly) network() {
 	a.verifier = a.newVerifier()
 	a.server = transport.NewServer(a.ctx, transport.ServerConfig{
 		Listener: a.host, Prefixes: a.host, Machine: a.loop, Verifier: a.verifier, Views: a.loop, Credit: a.credit, Contact: a.contact, Tasks: &a.running,
-		Counts: &a.refused, Blocks: a.blocks, Log: a.log,
+		Counts: &a.refused, Blocks: a.blocks, Forks: a.forks, Log: a.log,
 	})
 	a.sites = vouch.NewMemory(a.checker(), a.cfg.Refresh)
 	a.sites.Listen(a.optOuts)
@@ -155,6 +160,7 @@ func (a *assembly) entries() (err error) {
 	}
 	a.copies, err = replicate.New(a.ctx, replicate.Config{
 		Self: a.ID(), Store: a.store, Verifier: a.verifier, Machine: a.loop, Host: a.host, Readers: a.broker, Blocks: exchanged{a.hides}, Lists: a.personal, Credit: a.credit, Names: a.checks,
+		Forks: a.forks, Links: a.links, Own: a.origins,
 		Refused: &a.refused, Tasks: &a.running, Freshness: a.cfg.Freshness, Keep: a.cfg.keeps(), Cache: a.cache(), Log: a.log,
 	})
 	if err != nil {
@@ -162,7 +168,7 @@ func (a *assembly) entries() (err error) {
 	}
 	a.publisher = publish.New(publish.Config{
 		Self: a.ID(), Store: a.store, Sealer: a.sealer, Share: a.cfg.Share, Loop: a.loop, Readers: a.broker, Answers: a.copies,
-		Tasks: &a.running, Identity: a.identity, Mirrors: a.origins, Names: a.checks,
+		Tasks: &a.running, Identity: a.identity, Mirrors: a.origins, Names: a.checks, Forks: a.forks,
 	})
 	a.retractor = &publish.Retractor{
 		Publisher: a.publisher, Feeds: a.origins, Views: a.loop, Joins: a.joins, Host: a.host, Verifier: a.verifier,

@@ -60,6 +60,12 @@ func (e *effects) do(out peer.Output) {
 		e.publisher.Unplaced(o)
 	case group.Fetch:
 		e.copies.Fetch(o)
+	case group.Compare:
+		e.copies.Compare(o)
+	case group.Learn:
+		e.copies.Learn(o)
+	case group.Show:
+		e.copies.Show(o)
 	case group.Wake:
 		e.readers.Delivery.Notify(o.Feed)
 	case group.Admit:

@@ -23,6 +23,7 @@ const (
 	BucketHub                            // WebSub: who subscribes here, and what is subscribed to elsewhere
 	BucketHistory                        // the index of the history
 	BucketCopy                           // how far copies of others' feeds reach
+	BucketFork                           // evidence against publishers that signed two histories
 	buckets
 )
 

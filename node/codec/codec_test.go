@@ -83,7 +83,7 @@ func TestRandomMessagesComeBack(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%+v: %v", m, err)
 			}
-			if !reflect.DeepEqual(unseal(got), m) {
+			if !reflect.DeepEqual(unseal(got), unseal(m)) {
 				t.Fatalf("got  %+v\nwant %+v", unseal(got), m)
 			}
 			if passed := encode(t, other, got); !bytes.Equal(passed, sent) {
@@ -170,6 +170,9 @@ func TestEncodeLeavesTheMessageAlone(t *testing.T) {
 	for _, kind := range messages {
 		m := mk.like(kind)
 		encode(t, self, m)
+		if _, nothingElse := m.(group.Evidence); nothingElse {
+			continue
+		}
 		if stripped := unseal(m); !reflect.DeepEqual(m, stripped) {
 			t.Errorf("%T came back with a seal", m)
 		}

@@ -20,6 +20,7 @@ func groupForms() []form {
 		as(encodeRows, decodeRows),
 		as(encodeHeadsWanted, decodeHeadsWanted),
 		as(encodeHeads, decodeHeads),
+		as(encodeEvidence, decodeEvidence),
 		as(encodeIntention, decodeIntention),
 		as(encodeProbe, decodeProbe),
 		as(encodeAlive, decodeAlive),

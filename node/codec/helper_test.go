@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 	"github.com/feedring/feedring/node/codec"
 	"github.com/feedring/feedring/ring"
 )
@@ -27,7 +28,7 @@ const network = "test"
 var messages = []feedring.Message{
 	group.Join{}, group.Admitted{}, group.Leave{}, group.HandOver{},
 	group.Beacon{}, group.BeaconAnswer{}, group.Refresh{}, group.Refreshed{},
-	group.RowsWanted{}, group.Rows{}, group.HeadsWanted{}, group.Heads{},
+	group.RowsWanted{}, group.Rows{}, group.HeadsWanted{}, group.Heads{}, group.Evidence{},
 	group.Intention{}, group.Probe{}, group.Alive{}, group.Objection{}, group.Confirmation{}, group.Stale{}, group.Replace{},
 	group.Notify{}, group.Place{}, group.Placed{}, group.Assign{}, group.Assigned{},
 	group.AssignmentsWanted{}, group.Assignments{}, group.FetchRequest{},
@@ -73,15 +74,36 @@ type maker struct {
 	*rand.Rand
 	self  feedring.PeerID
 	peers []feedring.PeerID
+	fork  feedring.Fork
 	full  bool // no list is empty, no pointer nil
 }
 
 func newMaker(t testing.TB, seed uint64) *maker {
-	mk := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), self: newSealer(t, 1).ID()}
+	mk := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), self: newSealer(t, 1).ID(), fork: newFork(t, newSealer(t, 1))}
 	for n := range byte(5) {
 		mk.peers = append(mk.peers, newSealer(t, n+1).ID())
 	}
 	return mk
+}
+
+// newFork is two entries of a peer at one position.
+func newFork(t testing.TB, by *wire.Sealer) feedring.Fork {
+	t.Helper()
+	var seals []*feedring.Seal
+	for _, title := range []string{"one", "another"} {
+		e := wiretest.SampleEntry(by.ID())
+		e.Title = title
+		payload, err := wire.EncodeEntry(e, [32]byte{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seals = append(seals, by.Seal(wire.KindEntry, payload))
+	}
+	fork, err := wire.ForkOf(seals[0], seals[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fork
 }
 
 func (mk *maker) like(m feedring.Message) feedring.Message {
@@ -161,6 +183,8 @@ var news = feedring.Theme("news").Group()
 
 func (mk *maker) own(p any) {
 	switch s := p.(type) {
+	case *feedring.Fork:
+		*s = mk.fork
 	case *group.Header:
 		s.Group = news
 	case *group.Claim:

@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"errors"
+
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/wire"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
@@ -135,4 +137,29 @@ func encodeHeads(e *encoder, m group.Heads) *feedringv1.Heads {
 
 func decodeHeads(d *decoder, p *feedringv1.Heads) group.Heads {
 	return group.Heads{Header: d.header(p.GetHeader()), Heads: d.Heads("heads", p.GetHeads()), More: p.GetMore()}
+}
+
+func encodeEvidence(e *encoder, m group.Evidence) *feedringv1.Evidence {
+	p := &feedringv1.Evidence{Header: e.header(m.Header)}
+	for _, seal := range m.Fork.Entries {
+		if seal != nil {
+			p.Entries = append(p.Entries, wire.SealTo(seal))
+		}
+	}
+	return p
+}
+
+// decodeEvidence checks what the entries say, and not their signatures: whoever takes it does that, if it is of any use.
+func decodeEvidence(d *decoder, p *feedringv1.Evidence) group.Evidence {
+	m := group.Evidence{Header: d.header(p.GetHeader())}
+	if len(p.GetEntries()) != len(m.Fork.Entries) {
+		d.Malformed("evidence", "it is two entries")
+		return m
+	}
+	var err error
+	if m.Fork, err = wire.ForkOf(wire.SealFrom(p.GetEntries()[0]), wire.SealFrom(p.GetEntries()[1])); errors.Is(err, wire.ErrChain) {
+		d.Malformed("evidence", "the entries contradict each other in nothing")
+	}
+	d.Fail(err)
+	return m
 }

@@ -111,6 +111,11 @@ type (
 		Header
 		After feedring.FeedRef
 	}
+	// Evidence shows that a log is forked.
+	Evidence struct {
+		Header
+		Fork feedring.Fork
+	}
 	// Heads answers HeadsWanted: a range in FeedRef order, to the end unless More.
 	Heads struct {
 		Header
@@ -274,6 +279,7 @@ func (Refreshed) Verb() feedring.Verb         { return "refreshed" }
 func (RowsWanted) Verb() feedring.Verb        { return "rows-wanted" }
 func (Rows) Verb() feedring.Verb              { return "rows" }
 func (HeadsWanted) Verb() feedring.Verb       { return "heads-wanted" }
+func (Evidence) Verb() feedring.Verb          { return "evidence" }
 func (Heads) Verb() feedring.Verb             { return "heads" }
 func (Intention) Verb() feedring.Verb         { return "intention" }
 func (Probe) Verb() feedring.Verb             { return "probe" }

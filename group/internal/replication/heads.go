@@ -85,7 +85,7 @@ func (r *Replicator) Holding(heads []feedring.Head) {
 		if h == nil {
 			h = r.open(t.Feed, r.group.Member(t.Feed.Publisher).Row)
 		}
-		if t.Position.Compare(h.Pos) > 0 {
+		if t = r.forks[t.Feed].cut(t); t.Position.Compare(h.Pos) > 0 {
 			r.advance(t.Feed, h, t.Position, t.Hash)
 		}
 	}
@@ -126,10 +126,19 @@ func (r *Replicator) Sync(manager feedring.PeerID, after feedring.FeedRef) {
 // Syncing says that this walk goes on.
 func (r *Replicator) Syncing() bool { return r.syncing }
 
-// CompareOlder compares the heads that a member did not tell by their digest. Entries under way make digests differ for
+// OnTold takes the heads that a member tells since they changed, and compares the others by their digest. teller passed
+// them on.
+func (r *Replicator) OnTold(heads []feedring.Head, older uint64, of, teller feedring.PeerID) {
+	for _, h := range heads {
+		r.OnAdvertised(h, teller)
+	}
+	r.compareOlder(of, heads, older)
+}
+
+// compareOlder compares the heads that a member did not tell by their digest. Entries under way make digests differ for
 // a moment. If they go on to differ, the member is asked for all heads, and later a random one too: the member may
 // know as little.
-func (r *Replicator) CompareOlder(with feedring.PeerID, told []feedring.Head, theirs uint64) {
+func (r *Replicator) compareOlder(with feedring.PeerID, told []feedring.Head, theirs uint64) {
 	mine, row, now := r.ledger.Older(told), r.group.Member(with).Row, r.group.Now()
 	if row == nil {
 		return
@@ -173,7 +182,7 @@ func (r *Replicator) OnHeads(heads []feedring.Head, more bool, from feedring.Pee
 		if r.syncing {
 			r.markMissing(t, from)
 		} else {
-			r.OnAdvertised(t.Feed, t.Position, from)
+			r.OnAdvertised(t, from)
 		}
 	}
 	if more && len(heads) > 0 {

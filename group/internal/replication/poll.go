@@ -6,9 +6,10 @@ import (
 	"github.com/feedring/feedring"
 )
 
-// OnAdvertised hears that a member holds ref through pos, and arranges a poll where this peer is behind. It reports
-// whether pos was news.
-func (r *Replicator) OnAdvertised(ref feedring.FeedRef, pos feedring.Position, from feedring.PeerID) bool {
+// OnAdvertised hears that a member holds a feed through a head, and arranges a poll where this peer is behind. It reports
+// whether that was news.
+func (r *Replicator) OnAdvertised(t feedring.Head, from feedring.PeerID) bool {
+	ref, pos := t.Feed, r.counts(t, from)
 	if ref.Publisher == r.cfg.Self {
 		r.onOwnAdvertised(ref.URL, pos, from)
 		return false
@@ -44,10 +45,10 @@ func (r *Replicator) OnAdvertised(ref feedring.FeedRef, pos feedring.Position, f
 // OnNotify is OnAdvertised with the forwarders that a large group's notify lists, and with the answer that a publisher's
 // own notify may bring.
 func (r *Replicator) OnNotify(head feedring.Head, answer Answer, forwarders []feedring.PeerID, from feedring.PeerID) {
-	if len(forwarders) > maxForwarders {
+	if len(forwarders) > maxForwarders || r.group.Member(from).Row == nil {
 		return
 	}
-	if r.OnAdvertised(head.Feed, head.Position, from) && r.group.Large() {
+	if r.OnAdvertised(head, from) && r.group.Large() {
 		r.Heads[head.Feed].forwarders = forwarders
 	}
 	r.take(head.Feed, answer, from)
@@ -88,11 +89,11 @@ func (r *Replicator) retryFrom(ref feedring.FeedRef, h *Head, pos feedring.Posit
 // markMissing takes a head of the group that this peer enters: until it is held, the feed is an exception from the mark.
 func (r *Replicator) markMissing(t feedring.Head, from feedring.PeerID) {
 	if t.Feed.Publisher != r.cfg.Self {
-		if h := r.Head(t.Feed); h != nil && h.Pos.Compare(t.Position) < 0 {
-			r.beginBackfill(h, t.Position)
+		if h, pos := r.Head(t.Feed), r.forks[t.Feed].cut(t).Position; h != nil && h.Pos.Compare(pos) < 0 {
+			r.beginBackfill(h, pos)
 		}
 	}
-	r.OnAdvertised(t.Feed, t.Position, from)
+	r.OnAdvertised(t, from)
 }
 
 // Spread is the time over which polls are spread so that a publisher is not polled by all at once: more in larger
@@ -204,10 +205,11 @@ func (r *Replicator) OnFetched(s Fetched) {
 		r.onOwnProof(s)
 		return
 	}
-	h := r.Heads[s.Feed]
+	h, f := r.Heads[s.Feed], r.forks[s.Feed]
 	if h == nil || !h.InFlight {
 		return
 	}
+	s.Head, s.Known = f.cut(s.Head), f.cut(s.Known)
 	taken := h.taking
 	h.InFlight, h.taking = false, false
 	r.Polls.end(s.Feed.Publisher)

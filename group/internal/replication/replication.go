@@ -80,6 +80,7 @@ type Replicator struct {
 	Heads     map[feedring.FeedRef]*Head // of the ledger, and how each is polled
 	Own       map[string]*OwnLog         // by address
 	Polls     Polls
+	forks     map[feedring.FeedRef]*fork
 	Backfills int  // heads with a backfill
 	changed   bool // a backfill began or ended: the exceptions are to be announced
 	entered   bool // own entries are given positions
@@ -93,7 +94,7 @@ type Replicator struct {
 func New(cfg Config, group Membership) *Replicator {
 	return &Replicator{
 		cfg: cfg, group: group, ledger: holdings.NewLedger(), Heads: map[feedring.FeedRef]*Head{}, Own: map[string]*OwnLog{},
-		differAs: map[feedring.PeerID]time.Time{},
+		differAs: map[feedring.PeerID]time.Time{}, forks: map[feedring.FeedRef]*fork{},
 	}
 }
 
@@ -101,6 +102,10 @@ func New(cfg Config, group Membership) *Replicator {
 func (r *Replicator) Clone(group Membership) *Replicator {
 	c := *r
 	c.group, c.ledger, c.Polls, c.differAs = group, r.ledger.Clone(), r.Polls.clone(), maps.Clone(r.differAs)
+	c.forks = make(map[feedring.FeedRef]*fork, len(r.forks))
+	for ref, f := range r.forks {
+		c.forks[ref] = f.clone()
+	}
 	c.Heads, c.Own = make(map[feedring.FeedRef]*Head, len(r.Heads)), make(map[string]*OwnLog, len(r.Own))
 	for ref, h := range r.Heads {
 		head := *h

@@ -39,3 +39,12 @@ func (o *Feeds) claim(f *origin) {
 	defer o.mu.Unlock()
 	f.moved, f.adopted = true, false
 }
+
+// Again has the next fetch of a feed find everything anew: what is published already is left out then.
+func (o *Feeds) Again(url string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f := o.feeds.Get(url); f != nil {
+		f.moved = true
+	}
+}

@@ -60,6 +60,11 @@ type Names interface {
 	Bearing(ref feedring.FeedRef, given feedring.Provider) string
 }
 
+// Forks tells what of this peer's logs nobody is shown.
+type Forks interface {
+	Hides(feedring.FeedRef, feedring.Position) bool
+}
+
 // Clock tells the wall's time.
 type Clock interface {
 	Now() time.Time
@@ -89,6 +94,7 @@ type Config struct {
 	Names    Names    // nil: hosts alone bear names out
 	Mirrors  Mirrors  // nil: nobody else publishes this peer's feeds
 	Clock    Clock    // nil: the system's
+	Forks    Forks    // nil: this peer's logs have none
 }
 
 // Publisher publishes. The machine gives positions, then entries are signed,

@@ -84,6 +84,10 @@ func (p *Publisher) versions(ctx context.Context, e *feedring.Entry, share feedr
 		}
 		return nil, held, err
 	}
+	if found && p.Forks != nil && p.Forks.Hides(e.Ref(), latest.Position) { // nobody is shown it
+		e.Version = max(e.Version, latest.Version)
+		return []feedring.Entry{*e}, false, nil
+	}
 	if !found || latest.Theme != e.Theme {
 		return []feedring.Entry{*e}, false, nil
 	}

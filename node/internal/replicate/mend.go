@@ -120,6 +120,13 @@ func (a *asked) ask(h holder, hole feedring.Position, now time.Time) bool {
 	return true
 }
 
+// forgive forgets that one was asked.
+func (a *asked) forgive(h holder) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.of, h)
+}
+
 func (a *asked) clear() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -38,7 +38,7 @@ func (r *Replicator) Fetch(o group.Fetch) {
 	r.Tasks.Run(func() {
 		got := nothing(o)
 		var err error
-		if r.blocksFeed(o.Feed) {
+		if r.blocksFeed(o.Feed) || r.Forks != nil && r.Forks.Bars(o.Feed.Publisher) {
 			err = errBlocked
 		} else if r.spent(o) {
 			err = errQuota
@@ -61,6 +61,7 @@ func (r *Replicator) Fetch(o group.Fetch) {
 		if err != nil && r.ctx.Err() == nil {
 			r.Log.Debug("poll failed", "feed", o.Feed.URL, "from", o.From.Short(), "notified", len(o.Answer) > 0, "err", err)
 		}
+		r.found(o.Group, err)
 		r.copies.afterPoll(o, got.Known)
 		got.Head, got.Failed = r.Store.LogHead(o.Feed), err != nil
 		r.Machine.Tell(o.Group, got)
@@ -144,6 +145,9 @@ func (r *Replicator) accept(ctx context.Context, o group.Fetch, part *feedringv1
 	}
 	for i, proto := range part.GetItems() {
 		it, err := r.check(o, last, proto, standIns[i], old)
+		if errors.Is(err, errCut) {
+			continue
+		}
 		if err != nil {
 			wrong = err
 			break
@@ -230,8 +234,13 @@ func (r *Replicator) check(o group.Fetch, last feedring.Head, proto *feedringv1.
 		return store.Item{}, errForeign
 	case r.blocksEntry(e):
 		return store.Item{}, errBlocked
+	case r.cut(o.Feed, e.Position) || r.cut(o.Feed, place):
+		return store.Item{}, errCut
 	case !place.IsZero():
 		return r.checkStandIn(o, last, seal, e, place, old)
+	}
+	if err := r.contradicts(last, seal, e, previous); err != nil {
+		return store.Item{}, err
 	}
 	if e.Position.Compare(last.Position) > 0 && keeps(o, e.Seen) { // else it was stored meanwhile, or is a proof
 		if err := wire.CheckNext(last, e, previous, old); err != nil {

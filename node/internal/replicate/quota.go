@@ -24,7 +24,10 @@ const (
 var errQuota = errors.New("its publisher has used its part of this peer's disk")
 
 // refused reports whether a poll failed because of what this peer wants, and not for anybody's fault.
-func refused(err error) bool { return errors.Is(err, errBlocked) || errors.Is(err, errQuota) }
+func refused(err error) bool {
+	var forked *forkedError
+	return errors.Is(err, errBlocked) || errors.Is(err, errQuota) || errors.As(err, &forked)
+}
 
 // spent reports whether a fetch would bring nothing that may be stored.
 func (r *Replicator) spent(o group.Fetch) bool {

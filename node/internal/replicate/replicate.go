@@ -15,6 +15,7 @@ import (
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/internal/wire/polls"
+	"github.com/feedring/feedring/node/internal/forks"
 	"github.com/feedring/feedring/node/internal/quota"
 )
 
@@ -87,7 +88,10 @@ type Config struct {
 	Lists     Lists
 	Credit    Credit
 	Tasks     Tasks
-	Names     Names // nil: hosts alone bear names out
+	Names     Names         // nil: hosts alone bear names out
+	Forks     *forks.Keeper // nil: nobody is suspected
+	Links     Links
+	Own       Feeds
 	Freshness time.Duration
 	Keep      time.Duration // of copies; 0: they are kept while they are fresh
 	Cache     int64         // bytes that are kept of strangers' entries
@@ -97,13 +101,14 @@ type Config struct {
 // Replicator holds the copies of one peer.
 type Replicator struct {
 	Config
-	ctx    context.Context // ends when the peer stops
-	packer polls.Packer    // of answers to polls
-	places chan struct{}   // of polls under way
-	copies *copies         // nil: none are kept beyond freshness
-	prunes prunes
-	asked  asked // for what was damaged here
-	quotas *quota.Quotas
+	ctx      context.Context // ends when the peer stops
+	packer   polls.Packer    // of answers to polls
+	places   chan struct{}   // of polls under way
+	copies   *copies         // nil: none are kept beyond freshness
+	prunes   prunes
+	asked    asked // for what was damaged here
+	compared asked // whose entries were compared with those held, in vain
+	quotas   *quota.Quotas
 }
 
 // New returns a Replicator, which ends with ctx.
@@ -120,8 +125,9 @@ func New(ctx context.Context, cfg Config) (*Replicator, error) {
 	return r, nil
 }
 
-// Entered tells the membership of a group how far the copies of its feeds reach.
+// Entered tells the membership of a group which of its feeds are forked, and how far the copies of them reach.
 func (r *Replicator) Entered(g feedring.GroupID) {
+	r.tellForks(g)
 	if r.copies != nil {
 		r.Tasks.Run(func() { r.copies.announceAll(g) })
 	}

@@ -114,10 +114,11 @@ func dictionaryAt(s *store.Store, ref feedring.FeedRef, at feedring.Position) po
 // walked for that.
 func (r *Replicator) onlyNewest(ref feedring.FeedRef, after feedring.Position) feedring.Position {
 	h, ok := r.Store.Head(ref)
-	if !ok || h.Last.Sequence == 0 {
+	last := r.end(ref, h.Last)
+	if !ok || last.Sequence == 0 {
 		return after
 	}
-	before := feedring.Position{Epoch: h.Last.Epoch, Sequence: h.Last.Sequence - 1}
+	before := feedring.Position{Epoch: last.Epoch, Sequence: last.Sequence - 1}
 	if before.Compare(after) > 0 {
 		return before
 	}
@@ -144,7 +145,7 @@ func (r *Replicator) pollPart(ref feedring.FeedRef, after feedring.Position, fre
 	began := time.Now()
 	for rows := 0; ; {
 		h, _ := r.Store.Head(ref)
-		if h.Private || !r.serves(&h) {
+		if h.Private || !r.serves(&h) || r.Forks != nil && r.Forks.Bars(ref.Publisher) {
 			return &feedringv1.PollPart{}, after, false, nil
 		}
 		if back && (h.Count == 0 || after.Compare(h.First) < 0) {
@@ -166,7 +167,7 @@ func (r *Replicator) pollPart(ref feedring.FeedRef, after feedring.Position, fre
 				break
 			}
 			after = it.Position
-			if it.Private || it.Theme != h.Theme {
+			if it.Private || it.Theme != h.Theme || r.cut(ref, it.Position) {
 				continue
 			}
 			newest = it
@@ -177,7 +178,7 @@ func (r *Replicator) pollPart(ref feedring.FeedRef, after feedring.Position, fre
 				part.Retractions = append(part.Retractions, sealOf(it))
 			}
 		}
-		part.Head, part.More = wire.PositionTo(h.Last), len(items) > 0 && after.Compare(h.Last) < 0
+		part.Head, part.More = wire.PositionTo(r.end(ref, h.Last)), len(items) > 0 && after.Compare(h.Last) < 0
 		if len(part.Items) == 0 && !part.More && newest != nil {
 			addTo(part, newest)
 		}

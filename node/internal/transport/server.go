@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/standing"
@@ -54,7 +55,14 @@ type ServerConfig struct {
 	Tasks    Tasks
 	Counts   *refusals.Counts
 	Blocks   Blocks // nil: nobody is blocked
+	Forks    Forks  // nil: none is known
 	Log      *slog.Logger
+}
+
+// Forks tells which forks are known, and of which feeds something is held.
+type Forks interface {
+	Known(feedring.FeedRef, feedring.Position) bool
+	Held(feedring.FeedRef) bool
 }
 
 // Blocks tells whom the owner of this peer blocks.
@@ -184,6 +192,9 @@ func (s *Server) receive(of messages, frames *wire.Stream) error {
 			s.Counts.Add(refusals.Useless, refusals.Share)
 			continue
 		}
+		if errors.Is(err, errKnown) {
+			continue
+		}
 		if err != nil {
 			s.Refuse()
 			return err
@@ -200,6 +211,9 @@ func (s *Server) receive(of messages, frames *wire.Stream) error {
 func (s *Server) decode(from sender, verb feedring.Verb, frame []byte) (feedring.Message, error) {
 	check := &meter{ctx: s.ctx, verifier: s.Verifier, gate: s.gate, from: from.id, spent: s.budgets.spent(time.Now(), from)}
 	m, err := codec.Decode(check, verb, frame)
+	if e, ok := m.(group.Evidence); ok && err == nil {
+		err = s.prove(check, e)
+	}
 	check.leave()
 	if check.checks == 0 {
 		return m, err

@@ -1,9 +1,13 @@
 package transport
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/ring"
 )
 
@@ -89,4 +93,38 @@ func staleRingRows(v *peer.View, m ring.Rows) (count int) {
 		}
 	}
 	return count
+}
+
+// errKnown drops what is no news, before anything of it is checked.
+var errKnown = errors.New("it is known, or of no feed of a group")
+
+// prove checks the signatures of evidence that a log is forked, where it may be news: of a feed that is held, or that a
+// member of the group publishes, and of a fork that is not known.
+func (s *Server) prove(check *meter, m group.Evidence) error {
+	if s.Forks == nil || s.Forks.Known(m.Fork.Feed, m.Fork.At) || !s.Forks.Held(m.Fork.Feed) && !lists(s.Views.View(), m.Group, m.Fork.Feed) {
+		return errKnown
+	}
+	for _, seal := range m.Fork.Entries {
+		if err := check.Verify(wire.KindEntry, seal); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lists reports whether a feed is one of a group, as the last view has it.
+func lists(v *peer.View, g feedring.GroupID, ref feedring.FeedRef) bool {
+	if v == nil {
+		return false
+	}
+	for _, m := range v.Memberships {
+		i := -1
+		if m.Group == g {
+			i = slices.IndexFunc(m.Members, func(of group.Member) bool { return of.Row.Peer == ref.Publisher })
+		}
+		if i >= 0 && slices.ContainsFunc(m.Members[i].Row.Feeds, func(f feedring.Feed) bool { return f.URL == ref.URL }) {
+			return true
+		}
+	}
+	return false
 }

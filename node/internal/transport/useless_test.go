@@ -16,6 +16,7 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/wiretest"
 	"github.com/feedring/feedring/node/codec"
 	"github.com/feedring/feedring/ring"
 )
@@ -240,4 +241,47 @@ func TestGate(t *testing.T) {
 			t.Errorf("left behind: %+v", g)
 		}
 	})
+}
+
+// known is which forks are known.
+type known struct{ forks, held bool }
+
+func (k known) Known(feedring.FeedRef, feedring.Position) bool { return k.forks }
+func (k known) Held(feedring.FeedRef) bool                     { return k.held }
+
+// TestEvidenceIsCheckedWhereItIsNews sends evidence of a fork whose signatures are wrong: of a feed that nobody
+// publishes, and of a fork that is known, nothing is checked.
+func TestEvidenceIsCheckedWhereItIsNews(t *testing.T) {
+	publisher, from := aSealer(t), aSealer(t)
+	e := wiretest.SampleEntry(publisher.ID())
+	fork := feedring.Fork{Feed: e.Ref()}
+	for i, title := range []string{"one", "another"} {
+		e.Title = title
+		fork.Entries[i] = wiretest.SealEntry(t, publisher, e, [32]byte{})
+	}
+	right := body(t, from, group.Evidence{Header: group.Header{Group: news.Group()}, Fork: fork})
+	fork.Entries[1] = &feedring.Seal{Signer: publisher.ID(), Payload: fork.Entries[1].Payload, Signature: fork.Entries[0].Signature}
+	wrong := body(t, from, group.Evidence{Header: group.Header{Group: news.Group()}, Fork: fork})
+	listed := &peer.View{Memberships: map[feedring.Theme]*group.View{news: {Group: news.Group(), Members: []group.Member{
+		{Row: &group.Row{Peer: publisher.ID(), Feeds: []feedring.Feed{{URL: e.Feed}}}},
+	}}}}
+	for name, c := range map[string]struct {
+		view  *peer.View
+		forks Forks
+		frame []byte
+		want  error
+	}{
+		"of a feed of the group":              {listed, known{}, right, nil},
+		"of a feed that is held":              {&peer.View{}, known{held: true}, right, nil},
+		"with a wrong signature":              {listed, known{}, wrong, wire.ErrSignature},
+		"of a feed that nobody publishes":     {&peer.View{}, known{}, wrong, errKnown},
+		"of a fork that is known":             {listed, known{forks: true, held: true}, wrong, errKnown},
+		"where this peer keeps no such thing": {listed, nil, wrong, errKnown},
+	} {
+		s := aServer(c.view)
+		s.Forks = c.forks
+		if _, err := s.decode(sender{id: from.ID()}, group.Evidence{}.Verb(), c.frame); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -1353,6 +1353,61 @@ func (x *Heads) GetMore() bool {
 	return false
 }
 
+// Evidence shows two entries of one log that contradict each other (verb "evidence").
+type Evidence struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Header *Header                `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
+	// Kind "entry". Both at one position with different payloads, or the second right
+	// after the first, with another hash as its previous one.
+	Entries       []*Sealed `protobuf:"bytes,2,rep,name=entries,proto3" json:"entries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Evidence) Reset() {
+	*x = Evidence{}
+	mi := &file_feedring_v1_group_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Evidence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Evidence) ProtoMessage() {}
+
+func (x *Evidence) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_group_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
+func (*Evidence) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Evidence) GetHeader() *Header {
+	if x != nil {
+		return x.Header
+	}
+	return nil
+}
+
+func (x *Evidence) GetEntries() []*Sealed {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
 // Intention proposes to take the manager's place (verb "intention").
 type Intention struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1366,7 +1421,7 @@ type Intention struct {
 
 func (x *Intention) Reset() {
 	*x = Intention{}
-	mi := &file_feedring_v1_group_proto_msgTypes[20]
+	mi := &file_feedring_v1_group_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1378,7 +1433,7 @@ func (x *Intention) String() string {
 func (*Intention) ProtoMessage() {}
 
 func (x *Intention) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[20]
+	mi := &file_feedring_v1_group_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1391,7 +1446,7 @@ func (x *Intention) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Intention.ProtoReflect.Descriptor instead.
 func (*Intention) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{20}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Intention) GetHeader() *Header {
@@ -1433,7 +1488,7 @@ type Probe struct {
 
 func (x *Probe) Reset() {
 	*x = Probe{}
-	mi := &file_feedring_v1_group_proto_msgTypes[21]
+	mi := &file_feedring_v1_group_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1445,7 +1500,7 @@ func (x *Probe) String() string {
 func (*Probe) ProtoMessage() {}
 
 func (x *Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[21]
+	mi := &file_feedring_v1_group_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1458,7 +1513,7 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Probe.ProtoReflect.Descriptor instead.
 func (*Probe) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{21}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Probe) GetHeader() *Header {
@@ -1485,7 +1540,7 @@ type Alive struct {
 
 func (x *Alive) Reset() {
 	*x = Alive{}
-	mi := &file_feedring_v1_group_proto_msgTypes[22]
+	mi := &file_feedring_v1_group_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1497,7 +1552,7 @@ func (x *Alive) String() string {
 func (*Alive) ProtoMessage() {}
 
 func (x *Alive) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[22]
+	mi := &file_feedring_v1_group_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1510,7 +1565,7 @@ func (x *Alive) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alive.ProtoReflect.Descriptor instead.
 func (*Alive) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{22}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Alive) GetAlive() *Sealed {
@@ -1532,7 +1587,7 @@ type AliveBody struct {
 
 func (x *AliveBody) Reset() {
 	*x = AliveBody{}
-	mi := &file_feedring_v1_group_proto_msgTypes[23]
+	mi := &file_feedring_v1_group_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +1599,7 @@ func (x *AliveBody) String() string {
 func (*AliveBody) ProtoMessage() {}
 
 func (x *AliveBody) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[23]
+	mi := &file_feedring_v1_group_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +1612,7 @@ func (x *AliveBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AliveBody.ProtoReflect.Descriptor instead.
 func (*AliveBody) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{23}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AliveBody) GetGroup() []byte {
@@ -1594,7 +1649,7 @@ type Objection struct {
 
 func (x *Objection) Reset() {
 	*x = Objection{}
-	mi := &file_feedring_v1_group_proto_msgTypes[24]
+	mi := &file_feedring_v1_group_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1606,7 +1661,7 @@ func (x *Objection) String() string {
 func (*Objection) ProtoMessage() {}
 
 func (x *Objection) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[24]
+	mi := &file_feedring_v1_group_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1619,7 +1674,7 @@ func (x *Objection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Objection.ProtoReflect.Descriptor instead.
 func (*Objection) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{24}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Objection) GetHeader() *Header {
@@ -1662,7 +1717,7 @@ type Confirmation struct {
 
 func (x *Confirmation) Reset() {
 	*x = Confirmation{}
-	mi := &file_feedring_v1_group_proto_msgTypes[25]
+	mi := &file_feedring_v1_group_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1729,7 @@ func (x *Confirmation) String() string {
 func (*Confirmation) ProtoMessage() {}
 
 func (x *Confirmation) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[25]
+	mi := &file_feedring_v1_group_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1742,7 @@ func (x *Confirmation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Confirmation.ProtoReflect.Descriptor instead.
 func (*Confirmation) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{25}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Confirmation) GetHeader() *Header {
@@ -1727,7 +1782,7 @@ type Stale struct {
 
 func (x *Stale) Reset() {
 	*x = Stale{}
-	mi := &file_feedring_v1_group_proto_msgTypes[26]
+	mi := &file_feedring_v1_group_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1739,7 +1794,7 @@ func (x *Stale) String() string {
 func (*Stale) ProtoMessage() {}
 
 func (x *Stale) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[26]
+	mi := &file_feedring_v1_group_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1752,7 +1807,7 @@ func (x *Stale) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stale.ProtoReflect.Descriptor instead.
 func (*Stale) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{26}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Stale) GetHeader() *Header {
@@ -1808,7 +1863,7 @@ type Replace struct {
 
 func (x *Replace) Reset() {
 	*x = Replace{}
-	mi := &file_feedring_v1_group_proto_msgTypes[27]
+	mi := &file_feedring_v1_group_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1820,7 +1875,7 @@ func (x *Replace) String() string {
 func (*Replace) ProtoMessage() {}
 
 func (x *Replace) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[27]
+	mi := &file_feedring_v1_group_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1833,7 +1888,7 @@ func (x *Replace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replace.ProtoReflect.Descriptor instead.
 func (*Replace) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{27}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Replace) GetHeader() *Header {
@@ -1866,7 +1921,7 @@ type Notify struct {
 
 func (x *Notify) Reset() {
 	*x = Notify{}
-	mi := &file_feedring_v1_group_proto_msgTypes[28]
+	mi := &file_feedring_v1_group_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1878,7 +1933,7 @@ func (x *Notify) String() string {
 func (*Notify) ProtoMessage() {}
 
 func (x *Notify) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[28]
+	mi := &file_feedring_v1_group_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1891,7 +1946,7 @@ func (x *Notify) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notify.ProtoReflect.Descriptor instead.
 func (*Notify) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{28}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Notify) GetHeader() *Header {
@@ -1945,7 +2000,7 @@ type Place struct {
 
 func (x *Place) Reset() {
 	*x = Place{}
-	mi := &file_feedring_v1_group_proto_msgTypes[29]
+	mi := &file_feedring_v1_group_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1957,7 +2012,7 @@ func (x *Place) String() string {
 func (*Place) ProtoMessage() {}
 
 func (x *Place) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[29]
+	mi := &file_feedring_v1_group_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1970,7 +2025,7 @@ func (x *Place) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Place.ProtoReflect.Descriptor instead.
 func (*Place) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{29}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Place) GetHeader() *Header {
@@ -2039,7 +2094,7 @@ type Placed struct {
 
 func (x *Placed) Reset() {
 	*x = Placed{}
-	mi := &file_feedring_v1_group_proto_msgTypes[30]
+	mi := &file_feedring_v1_group_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +2106,7 @@ func (x *Placed) String() string {
 func (*Placed) ProtoMessage() {}
 
 func (x *Placed) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[30]
+	mi := &file_feedring_v1_group_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +2119,7 @@ func (x *Placed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placed.ProtoReflect.Descriptor instead.
 func (*Placed) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{30}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Placed) GetHeader() *Header {
@@ -2133,7 +2188,7 @@ type Assign struct {
 
 func (x *Assign) Reset() {
 	*x = Assign{}
-	mi := &file_feedring_v1_group_proto_msgTypes[31]
+	mi := &file_feedring_v1_group_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2145,7 +2200,7 @@ func (x *Assign) String() string {
 func (*Assign) ProtoMessage() {}
 
 func (x *Assign) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[31]
+	mi := &file_feedring_v1_group_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2158,7 +2213,7 @@ func (x *Assign) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assign.ProtoReflect.Descriptor instead.
 func (*Assign) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{31}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Assign) GetHeader() *Header {
@@ -2226,7 +2281,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_feedring_v1_group_proto_msgTypes[32]
+	mi := &file_feedring_v1_group_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2238,7 +2293,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[32]
+	mi := &file_feedring_v1_group_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2251,7 +2306,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{32}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Assigned) GetHeader() *Header {
@@ -2308,7 +2363,7 @@ type TurnsWanted struct {
 
 func (x *TurnsWanted) Reset() {
 	*x = TurnsWanted{}
-	mi := &file_feedring_v1_group_proto_msgTypes[33]
+	mi := &file_feedring_v1_group_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2320,7 +2375,7 @@ func (x *TurnsWanted) String() string {
 func (*TurnsWanted) ProtoMessage() {}
 
 func (x *TurnsWanted) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[33]
+	mi := &file_feedring_v1_group_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2333,7 +2388,7 @@ func (x *TurnsWanted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnsWanted.ProtoReflect.Descriptor instead.
 func (*TurnsWanted) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{33}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *TurnsWanted) GetHeader() *Header {
@@ -2365,7 +2420,7 @@ type TurnWanted struct {
 
 func (x *TurnWanted) Reset() {
 	*x = TurnWanted{}
-	mi := &file_feedring_v1_group_proto_msgTypes[34]
+	mi := &file_feedring_v1_group_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2432,7 @@ func (x *TurnWanted) String() string {
 func (*TurnWanted) ProtoMessage() {}
 
 func (x *TurnWanted) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[34]
+	mi := &file_feedring_v1_group_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2445,7 @@ func (x *TurnWanted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnWanted.ProtoReflect.Descriptor instead.
 func (*TurnWanted) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{34}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *TurnWanted) GetUrl() string {
@@ -2460,7 +2515,7 @@ type LastLook struct {
 
 func (x *LastLook) Reset() {
 	*x = LastLook{}
-	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	mi := &file_feedring_v1_group_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2472,7 +2527,7 @@ func (x *LastLook) String() string {
 func (*LastLook) ProtoMessage() {}
 
 func (x *LastLook) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[35]
+	mi := &file_feedring_v1_group_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2485,7 +2540,7 @@ func (x *LastLook) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LastLook.ProtoReflect.Descriptor instead.
 func (*LastLook) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{35}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *LastLook) GetAgoMs() int64 {
@@ -2563,7 +2618,7 @@ type Turns struct {
 
 func (x *Turns) Reset() {
 	*x = Turns{}
-	mi := &file_feedring_v1_group_proto_msgTypes[36]
+	mi := &file_feedring_v1_group_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2575,7 +2630,7 @@ func (x *Turns) String() string {
 func (*Turns) ProtoMessage() {}
 
 func (x *Turns) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[36]
+	mi := &file_feedring_v1_group_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2588,7 +2643,7 @@ func (x *Turns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turns.ProtoReflect.Descriptor instead.
 func (*Turns) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{36}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Turns) GetHeader() *Header {
@@ -2624,7 +2679,7 @@ type FeedTurns struct {
 
 func (x *FeedTurns) Reset() {
 	*x = FeedTurns{}
-	mi := &file_feedring_v1_group_proto_msgTypes[37]
+	mi := &file_feedring_v1_group_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2636,7 +2691,7 @@ func (x *FeedTurns) String() string {
 func (*FeedTurns) ProtoMessage() {}
 
 func (x *FeedTurns) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[37]
+	mi := &file_feedring_v1_group_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2649,7 +2704,7 @@ func (x *FeedTurns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedTurns.ProtoReflect.Descriptor instead.
 func (*FeedTurns) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{37}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *FeedTurns) GetUrl() string {
@@ -2684,7 +2739,7 @@ type Urge struct {
 
 func (x *Urge) Reset() {
 	*x = Urge{}
-	mi := &file_feedring_v1_group_proto_msgTypes[38]
+	mi := &file_feedring_v1_group_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2696,7 +2751,7 @@ func (x *Urge) String() string {
 func (*Urge) ProtoMessage() {}
 
 func (x *Urge) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_group_proto_msgTypes[38]
+	mi := &file_feedring_v1_group_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2709,7 +2764,7 @@ func (x *Urge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Urge.ProtoReflect.Descriptor instead.
 func (*Urge) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_group_proto_rawDescGZIP(), []int{38}
+	return file_feedring_v1_group_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Urge) GetHeader() *Header {
@@ -2829,7 +2884,10 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x05Heads\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12'\n" +
 	"\x05heads\x18\x02 \x03(\v2\x11.feedring.v1.HeadR\x05heads\x12\x12\n" +
-	"\x04more\x18\x03 \x01(\bR\x04more\"\x89\x01\n" +
+	"\x04more\x18\x03 \x01(\bR\x04more\"f\n" +
+	"\bEvidence\x12+\n" +
+	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12-\n" +
+	"\aentries\x18\x02 \x03(\v2\x13.feedring.v1.SealedR\aentries\"\x89\x01\n" +
 	"\tIntention\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12\x1a\n" +
 	"\bproposed\x18\x02 \x01(\x04R\bproposed\x12\x1d\n" +
@@ -2948,7 +3006,7 @@ func file_feedring_v1_group_proto_rawDescGZIP() []byte {
 	return file_feedring_v1_group_proto_rawDescData
 }
 
-var file_feedring_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_feedring_v1_group_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_feedring_v1_group_proto_goTypes = []any{
 	(*Header)(nil),       // 0: feedring.v1.Header
 	(*ClaimBody)(nil),    // 1: feedring.v1.ClaimBody
@@ -2970,102 +3028,105 @@ var file_feedring_v1_group_proto_goTypes = []any{
 	(*Rows)(nil),         // 17: feedring.v1.Rows
 	(*HeadsWanted)(nil),  // 18: feedring.v1.HeadsWanted
 	(*Heads)(nil),        // 19: feedring.v1.Heads
-	(*Intention)(nil),    // 20: feedring.v1.Intention
-	(*Probe)(nil),        // 21: feedring.v1.Probe
-	(*Alive)(nil),        // 22: feedring.v1.Alive
-	(*AliveBody)(nil),    // 23: feedring.v1.AliveBody
-	(*Objection)(nil),    // 24: feedring.v1.Objection
-	(*Confirmation)(nil), // 25: feedring.v1.Confirmation
-	(*Stale)(nil),        // 26: feedring.v1.Stale
-	(*Replace)(nil),      // 27: feedring.v1.Replace
-	(*Notify)(nil),       // 28: feedring.v1.Notify
-	(*Place)(nil),        // 29: feedring.v1.Place
-	(*Placed)(nil),       // 30: feedring.v1.Placed
-	(*Assign)(nil),       // 31: feedring.v1.Assign
-	(*Assigned)(nil),     // 32: feedring.v1.Assigned
-	(*TurnsWanted)(nil),  // 33: feedring.v1.TurnsWanted
-	(*TurnWanted)(nil),   // 34: feedring.v1.TurnWanted
-	(*LastLook)(nil),     // 35: feedring.v1.LastLook
-	(*Turns)(nil),        // 36: feedring.v1.Turns
-	(*FeedTurns)(nil),    // 37: feedring.v1.FeedTurns
-	(*Urge)(nil),         // 38: feedring.v1.Urge
-	(*Term)(nil),         // 39: feedring.v1.Term
-	(*Feed)(nil),         // 40: feedring.v1.Feed
-	(*FeedRef)(nil),      // 41: feedring.v1.FeedRef
-	(*Sealed)(nil),       // 42: feedring.v1.Sealed
-	(*Head)(nil),         // 43: feedring.v1.Head
-	(*Position)(nil),     // 44: feedring.v1.Position
-	(*Grant)(nil),        // 45: feedring.v1.Grant
+	(*Evidence)(nil),     // 20: feedring.v1.Evidence
+	(*Intention)(nil),    // 21: feedring.v1.Intention
+	(*Probe)(nil),        // 22: feedring.v1.Probe
+	(*Alive)(nil),        // 23: feedring.v1.Alive
+	(*AliveBody)(nil),    // 24: feedring.v1.AliveBody
+	(*Objection)(nil),    // 25: feedring.v1.Objection
+	(*Confirmation)(nil), // 26: feedring.v1.Confirmation
+	(*Stale)(nil),        // 27: feedring.v1.Stale
+	(*Replace)(nil),      // 28: feedring.v1.Replace
+	(*Notify)(nil),       // 29: feedring.v1.Notify
+	(*Place)(nil),        // 30: feedring.v1.Place
+	(*Placed)(nil),       // 31: feedring.v1.Placed
+	(*Assign)(nil),       // 32: feedring.v1.Assign
+	(*Assigned)(nil),     // 33: feedring.v1.Assigned
+	(*TurnsWanted)(nil),  // 34: feedring.v1.TurnsWanted
+	(*TurnWanted)(nil),   // 35: feedring.v1.TurnWanted
+	(*LastLook)(nil),     // 36: feedring.v1.LastLook
+	(*Turns)(nil),        // 37: feedring.v1.Turns
+	(*FeedTurns)(nil),    // 38: feedring.v1.FeedTurns
+	(*Urge)(nil),         // 39: feedring.v1.Urge
+	(*Term)(nil),         // 40: feedring.v1.Term
+	(*Feed)(nil),         // 41: feedring.v1.Feed
+	(*FeedRef)(nil),      // 42: feedring.v1.FeedRef
+	(*Sealed)(nil),       // 43: feedring.v1.Sealed
+	(*Head)(nil),         // 44: feedring.v1.Head
+	(*Position)(nil),     // 45: feedring.v1.Position
+	(*Grant)(nil),        // 46: feedring.v1.Grant
 }
 var file_feedring_v1_group_proto_depIdxs = []int32{
-	39, // 0: feedring.v1.Header.term:type_name -> feedring.v1.Term
-	40, // 1: feedring.v1.RowBody.feeds:type_name -> feedring.v1.Feed
-	41, // 2: feedring.v1.RowBody.backfilling:type_name -> feedring.v1.FeedRef
+	40, // 0: feedring.v1.Header.term:type_name -> feedring.v1.Term
+	41, // 1: feedring.v1.RowBody.feeds:type_name -> feedring.v1.Feed
+	42, // 2: feedring.v1.RowBody.backfilling:type_name -> feedring.v1.FeedRef
 	4,  // 3: feedring.v1.RowBody.vouches:type_name -> feedring.v1.Vouch
 	3,  // 4: feedring.v1.RowBody.gone:type_name -> feedring.v1.Gone
-	41, // 5: feedring.v1.Gone.feed:type_name -> feedring.v1.FeedRef
+	42, // 5: feedring.v1.Gone.feed:type_name -> feedring.v1.FeedRef
 	0,  // 6: feedring.v1.Join.header:type_name -> feedring.v1.Header
-	42, // 7: feedring.v1.Join.row:type_name -> feedring.v1.Sealed
+	43, // 7: feedring.v1.Join.row:type_name -> feedring.v1.Sealed
 	0,  // 8: feedring.v1.Admitted.header:type_name -> feedring.v1.Header
-	42, // 9: feedring.v1.Admitted.claim:type_name -> feedring.v1.Sealed
-	42, // 10: feedring.v1.Admitted.rows:type_name -> feedring.v1.Sealed
-	43, // 11: feedring.v1.Admitted.heads:type_name -> feedring.v1.Head
+	43, // 9: feedring.v1.Admitted.claim:type_name -> feedring.v1.Sealed
+	43, // 10: feedring.v1.Admitted.rows:type_name -> feedring.v1.Sealed
+	44, // 11: feedring.v1.Admitted.heads:type_name -> feedring.v1.Head
 	0,  // 12: feedring.v1.Leave.header:type_name -> feedring.v1.Header
-	42, // 13: feedring.v1.Leave.row:type_name -> feedring.v1.Sealed
+	43, // 13: feedring.v1.Leave.row:type_name -> feedring.v1.Sealed
 	0,  // 14: feedring.v1.HandOver.header:type_name -> feedring.v1.Header
 	0,  // 15: feedring.v1.Beacon.header:type_name -> feedring.v1.Header
-	42, // 16: feedring.v1.Beacon.beacon:type_name -> feedring.v1.Sealed
-	42, // 17: feedring.v1.BeaconBody.claim:type_name -> feedring.v1.Sealed
-	43, // 18: feedring.v1.BeaconBody.heads:type_name -> feedring.v1.Head
+	43, // 16: feedring.v1.Beacon.beacon:type_name -> feedring.v1.Sealed
+	43, // 17: feedring.v1.BeaconBody.claim:type_name -> feedring.v1.Sealed
+	44, // 18: feedring.v1.BeaconBody.heads:type_name -> feedring.v1.Head
 	0,  // 19: feedring.v1.BeaconAnswer.header:type_name -> feedring.v1.Header
-	43, // 20: feedring.v1.BeaconAnswer.heads:type_name -> feedring.v1.Head
+	44, // 20: feedring.v1.BeaconAnswer.heads:type_name -> feedring.v1.Head
 	0,  // 21: feedring.v1.Refresh.header:type_name -> feedring.v1.Header
-	42, // 22: feedring.v1.Refresh.claim:type_name -> feedring.v1.Sealed
+	43, // 22: feedring.v1.Refresh.claim:type_name -> feedring.v1.Sealed
 	13, // 23: feedring.v1.Refresh.loads:type_name -> feedring.v1.Load
-	42, // 24: feedring.v1.Refresh.rows:type_name -> feedring.v1.Sealed
+	43, // 24: feedring.v1.Refresh.rows:type_name -> feedring.v1.Sealed
 	0,  // 25: feedring.v1.Refreshed.header:type_name -> feedring.v1.Header
 	0,  // 26: feedring.v1.RowsWanted.header:type_name -> feedring.v1.Header
 	16, // 27: feedring.v1.RowsWanted.have:type_name -> feedring.v1.RowVersion
 	0,  // 28: feedring.v1.Rows.header:type_name -> feedring.v1.Header
-	42, // 29: feedring.v1.Rows.rows:type_name -> feedring.v1.Sealed
+	43, // 29: feedring.v1.Rows.rows:type_name -> feedring.v1.Sealed
 	0,  // 30: feedring.v1.HeadsWanted.header:type_name -> feedring.v1.Header
-	41, // 31: feedring.v1.HeadsWanted.after:type_name -> feedring.v1.FeedRef
+	42, // 31: feedring.v1.HeadsWanted.after:type_name -> feedring.v1.FeedRef
 	0,  // 32: feedring.v1.Heads.header:type_name -> feedring.v1.Header
-	43, // 33: feedring.v1.Heads.heads:type_name -> feedring.v1.Head
-	0,  // 34: feedring.v1.Intention.header:type_name -> feedring.v1.Header
-	0,  // 35: feedring.v1.Probe.header:type_name -> feedring.v1.Header
-	42, // 36: feedring.v1.Alive.alive:type_name -> feedring.v1.Sealed
-	39, // 37: feedring.v1.AliveBody.term:type_name -> feedring.v1.Term
-	0,  // 38: feedring.v1.Objection.header:type_name -> feedring.v1.Header
-	42, // 39: feedring.v1.Objection.alive:type_name -> feedring.v1.Sealed
-	42, // 40: feedring.v1.Objection.claim:type_name -> feedring.v1.Sealed
-	0,  // 41: feedring.v1.Confirmation.header:type_name -> feedring.v1.Header
-	42, // 42: feedring.v1.Confirmation.claim:type_name -> feedring.v1.Sealed
-	0,  // 43: feedring.v1.Stale.header:type_name -> feedring.v1.Header
-	42, // 44: feedring.v1.Stale.claim:type_name -> feedring.v1.Sealed
-	0,  // 45: feedring.v1.Replace.header:type_name -> feedring.v1.Header
-	0,  // 46: feedring.v1.Notify.header:type_name -> feedring.v1.Header
-	43, // 47: feedring.v1.Notify.head:type_name -> feedring.v1.Head
-	44, // 48: feedring.v1.Notify.after:type_name -> feedring.v1.Position
-	0,  // 49: feedring.v1.Place.header:type_name -> feedring.v1.Header
-	0,  // 50: feedring.v1.Placed.header:type_name -> feedring.v1.Header
-	45, // 51: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
-	0,  // 52: feedring.v1.Assign.header:type_name -> feedring.v1.Header
-	41, // 53: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
-	0,  // 54: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
-	41, // 55: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
-	0,  // 56: feedring.v1.TurnsWanted.header:type_name -> feedring.v1.Header
-	34, // 57: feedring.v1.TurnsWanted.feeds:type_name -> feedring.v1.TurnWanted
-	35, // 58: feedring.v1.TurnWanted.last:type_name -> feedring.v1.LastLook
-	0,  // 59: feedring.v1.Turns.header:type_name -> feedring.v1.Header
-	37, // 60: feedring.v1.Turns.feeds:type_name -> feedring.v1.FeedTurns
-	35, // 61: feedring.v1.FeedTurns.last:type_name -> feedring.v1.LastLook
-	0,  // 62: feedring.v1.Urge.header:type_name -> feedring.v1.Header
-	63, // [63:63] is the sub-list for method output_type
-	63, // [63:63] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	44, // 33: feedring.v1.Heads.heads:type_name -> feedring.v1.Head
+	0,  // 34: feedring.v1.Evidence.header:type_name -> feedring.v1.Header
+	43, // 35: feedring.v1.Evidence.entries:type_name -> feedring.v1.Sealed
+	0,  // 36: feedring.v1.Intention.header:type_name -> feedring.v1.Header
+	0,  // 37: feedring.v1.Probe.header:type_name -> feedring.v1.Header
+	43, // 38: feedring.v1.Alive.alive:type_name -> feedring.v1.Sealed
+	40, // 39: feedring.v1.AliveBody.term:type_name -> feedring.v1.Term
+	0,  // 40: feedring.v1.Objection.header:type_name -> feedring.v1.Header
+	43, // 41: feedring.v1.Objection.alive:type_name -> feedring.v1.Sealed
+	43, // 42: feedring.v1.Objection.claim:type_name -> feedring.v1.Sealed
+	0,  // 43: feedring.v1.Confirmation.header:type_name -> feedring.v1.Header
+	43, // 44: feedring.v1.Confirmation.claim:type_name -> feedring.v1.Sealed
+	0,  // 45: feedring.v1.Stale.header:type_name -> feedring.v1.Header
+	43, // 46: feedring.v1.Stale.claim:type_name -> feedring.v1.Sealed
+	0,  // 47: feedring.v1.Replace.header:type_name -> feedring.v1.Header
+	0,  // 48: feedring.v1.Notify.header:type_name -> feedring.v1.Header
+	44, // 49: feedring.v1.Notify.head:type_name -> feedring.v1.Head
+	45, // 50: feedring.v1.Notify.after:type_name -> feedring.v1.Position
+	0,  // 51: feedring.v1.Place.header:type_name -> feedring.v1.Header
+	0,  // 52: feedring.v1.Placed.header:type_name -> feedring.v1.Header
+	46, // 53: feedring.v1.Placed.grants:type_name -> feedring.v1.Grant
+	0,  // 54: feedring.v1.Assign.header:type_name -> feedring.v1.Header
+	42, // 55: feedring.v1.Assign.copies:type_name -> feedring.v1.FeedRef
+	0,  // 56: feedring.v1.Assigned.header:type_name -> feedring.v1.Header
+	42, // 57: feedring.v1.Assigned.copies:type_name -> feedring.v1.FeedRef
+	0,  // 58: feedring.v1.TurnsWanted.header:type_name -> feedring.v1.Header
+	35, // 59: feedring.v1.TurnsWanted.feeds:type_name -> feedring.v1.TurnWanted
+	36, // 60: feedring.v1.TurnWanted.last:type_name -> feedring.v1.LastLook
+	0,  // 61: feedring.v1.Turns.header:type_name -> feedring.v1.Header
+	38, // 62: feedring.v1.Turns.feeds:type_name -> feedring.v1.FeedTurns
+	36, // 63: feedring.v1.FeedTurns.last:type_name -> feedring.v1.LastLook
+	0,  // 64: feedring.v1.Urge.header:type_name -> feedring.v1.Header
+	65, // [65:65] is the sub-list for method output_type
+	65, // [65:65] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_group_proto_init() }
@@ -3081,7 +3142,7 @@ func file_feedring_v1_group_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_group_proto_rawDesc), len(file_feedring_v1_group_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   39,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
