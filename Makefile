@@ -96,7 +96,8 @@ compat:
 
 # Seeds of the simulator, SEEDS from FROM on (1 if not said), on all cores, after those that once found
 # something: about 5,000 in five minutes on two cores. STATE=FILE keeps how far a
-# run came, and the same command goes on until the program changes.
+# run came, and the same command goes on until the program changes. HOSTILE seeds, 60 if
+# not said, have members that turn hostile as well.
 SEEDS ?= 10000
 JOBS  ?= $(shell getconf _NPROCESSORS_ONLN)
 
