@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/clone"
 	"github.com/feedring/feedring/internal/fingerprint"
 )
@@ -24,6 +25,10 @@ func (m *Machine) Clone(of Memberships) *Machine {
 	c.points = slices.Clone(m.points)
 	c.entries = clone.Map(m.entries)
 	c.watched = clone.Map(m.watched)
+	c.incumbents = map[feedring.GroupID][]incumbent{}
+	for g, list := range m.incumbents {
+		c.incumbents[g] = slices.Clone(list)
+	}
 	c.visits = visits{seen: clone.Map(m.visits.seen), order: slices.Clone(m.visits.order), next: m.visits.next}
 	c.hops = clone.Map(m.hops)
 	for _, h := range c.hops {

@@ -91,6 +91,7 @@ func (m *Machine) gossipDue() {
 	m.gossip.rounds++
 	m.ringMap.Expire(m.now)
 	m.findUnheard()
+	m.forgetIncumbents()
 	clear(m.gossip.pulls)
 	swap := m.swap()
 	partner := m.partner()

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,5 +201,88 @@ func TestMorePeersThanAreNoted(t *testing.T) {
 	}
 	if m.Step(w.now, Receive{From: "p001", Message: SearchAck{}}); !m.heardLately("p001") {
 		t.Error("the manager of a group of the map is not noted")
+	}
+}
+
+// A manager that a higher number displaced is asked beside the new one while it answers, until it
+// says itself that it yielded. Whoever claims in turn with others of its prefix displaces it no more.
+func TestDisplacedManagersAreKept(t *testing.T) {
+	w := newNetwork(t)
+	w.grow(3)
+	w.run(4*refresh, nil)
+	m := w.peers["p000"].Machine
+	g := theme(1).Group()
+	first := rowOf(1, "p001", 2)
+	first.Acknowledged = true
+	m.Step(w.now, Receive{From: "p001", Message: Rows{Rows: []*Row{first}}})
+	row, _, _ := m.Row(g)
+	claims := func(by feedring.PeerID, prefix standing.Prefix, number uint64) (asked []feedring.PeerID) {
+		r := rowOf(1, by, number)
+		r.Acknowledged = true
+		for _, o := range m.Step(w.now, Receive{From: by, Prefix: prefix, Message: Rows{Rows: []*Row{r}}}) {
+			if s, is := o.(*Send); is {
+				if rows, is := s.Message.(Rows); is && slices.Contains(rows.Want, g) {
+					asked = append(asked, s.To)
+				}
+			}
+		}
+		return asked
+	}
+	if row.Term.Claimant != "p001" || !row.Acknowledged || len(m.Incumbents(g)) != 0 {
+		t.Fatalf("%+v, beside it %v", row, m.Incumbents(g))
+	}
+	if asked := claims("taker0", "192.0.2.0/24", 100); !slices.Equal(asked, []feedring.PeerID{"p001"}) || !m.leads(g, "taker0") {
+		t.Errorf("%v is asked", asked)
+	}
+	m.Step(w.now, Receive{From: "p001", Message: SearchAck{}})
+	for i := range uint64(50) {
+		claims(feedring.PeerID(fmt.Sprintf("taker%d", i%7)), "192.0.2.0/24", 101+i)
+	}
+	w.now = w.now.Add(2 * refresh)
+	m.Step(w.now, Tick{})
+	if beside := m.Incumbents(g); len(beside) == 0 || beside[0] != "p001" || len(m.incumbents[g]) > maxIncumbents {
+		t.Errorf("%v are asked beside the leader, of %+v", beside, m.incumbents[g])
+	}
+	if !m.Yielded(g, "p001") || slices.Contains(m.Incumbents(g), "p001") || m.Yielded(g, "p001") {
+		t.Error("one that yielded is asked")
+	}
+}
+
+// Nobody is kept who does not answer, who tells of the new manager itself, or whose secondary took over.
+func TestDisplacedManagersThatAreNotKept(t *testing.T) {
+	for _, how := range []string{"silent", "own word", "secondary", "provisional"} {
+		w := newNetwork(t)
+		w.grow(3)
+		w.run(4*refresh, nil)
+		m := w.peers["p000"].Machine
+		g := theme(7).Group()
+		is := func(by feedring.PeerID, number uint64) *Row {
+			r := rowOf(7, by, number)
+			r.Acknowledged = how != "provisional" || by != "first"
+			if how == "secondary" && by == "first" {
+				r.Secondary, r.Deputy = "second", feedring.PeerInfo{ID: "second"}
+			}
+			return r
+		}
+		tell := func(from feedring.PeerID, r *Row) {
+			m.Step(w.now, Receive{From: from, Message: Rows{Rows: []*Row{r}}})
+		}
+		tell("first", is("first", 1))
+		m.Step(w.now, Receive{From: "second", Message: SearchAck{}})
+		if how == "own word" {
+			tell("first", is("second", 2))
+		} else {
+			tell("second", is("second", 2))
+		}
+		if !m.leads(g, "second") {
+			t.Fatalf("%s: it leads not", how)
+		}
+		if kept := len(m.Incumbents(g)) > 0; kept != (how == "silent") {
+			t.Errorf("%s: kept at first: %v", how, kept)
+		}
+		w.now = w.now.Add(2 * refresh)
+		if m.Step(w.now, Tick{}); len(m.incumbents) > 0 {
+			t.Errorf("%s: kept for good: %+v", how, m.incumbents)
+		}
 	}
 }

@@ -29,6 +29,7 @@ type Machine struct {
 	points      []feedring.PeerID // named to this peer before it had a map
 	undoubted   uint64            `state:"derived"` // changes of the map when each group's claimant had been heard
 	watched     map[feedring.GroupID]*watch
+	incumbents  map[feedring.GroupID][]incumbent // displaced managers, those known longest first
 	visits      visits
 	hops        map[hopKey]*hop
 	searches    map[Attempt]*search
@@ -67,7 +68,7 @@ func New(cfg Config, now time.Time) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x72696e67), ringMap: ringmap.New(cfg.Interner), now: now,
-		entries: map[feedring.GroupID]*ringEntry{}, watched: map[feedring.GroupID]*watch{},
+		entries: map[feedring.GroupID]*ringEntry{}, watched: map[feedring.GroupID]*watch{}, incumbents: map[feedring.GroupID][]incumbent{},
 		visits: newVisits(), hops: map[hopKey]*hop{}, searches: map[Attempt]*search{},
 	}
 	m.random = rand.New(m.source)
@@ -107,6 +108,7 @@ func (m *Machine) receive(in Receive) {
 	from, party := in.From, proof.Party{Peer: in.From, Prefix: in.Prefix}
 	m.heardFrom(party)
 	m.hears(party)
+	m.incumbentSpeaks(from)
 	switch message := in.Message.(type) {
 	case Swap:
 		m.onSwap(from, message)

@@ -293,7 +293,9 @@ func (m *Machine) jobsDue() {
 func (m *Machine) expire(j *job) {
 	for _, g := range sorted(j.lookups, feedring.GroupID.Compare) {
 		if p := j.lookups[g]; !p.done {
-			p.done, p.missing = true, []string{string(p.theme)}
+			if p.done = true; len(p.grants) == 0 {
+				p.missing = []string{string(p.theme)}
+			}
 		}
 	}
 	for _, g := range j.unasked {

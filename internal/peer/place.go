@@ -18,10 +18,13 @@ type lookup struct {
 	asked    []feedring.PeerID
 	until    time.Time
 	done     bool
+	answered bool // by the leader
 	served   bool
 	grants   []feedring.Grant
 	missing  []string
 	copies   []string
+	others   []feedring.PeerID // displaced managers that have still to answer
+	patience time.Time         // until when they are waited for
 }
 
 // lookUp asks the manager of g for a provider: the first time.
@@ -32,6 +35,34 @@ func (m *Machine) lookUp(j *job, g feedring.GroupID, hops int, shortcut bool) {
 	p := &lookup{theme: m.themeOf(g), hops: hops, shortcut: shortcut}
 	j.lookups[g] = p
 	m.askManager(j, g, p)
+	m.askIncumbents(j, g, p)
+}
+
+// askIncumbents asks those as well whom a higher number displaced on the map and who answer
+// still: whoever signs a number could empty the answers of a theme otherwise.
+func (m *Machine) askIncumbents(j *job, g feedring.GroupID, p *lookup) {
+	if m.memberships[g].settled() {
+		return // a member knows its manager
+	}
+	p.others, p.patience = m.ring.Incumbents(g), m.now.Add(answerWithin)
+	for _, to := range p.others {
+		p.asked = append(p.asked, to)
+		j.messages += 2
+		m.sendPlace(j, g, to, false)
+	}
+}
+
+// end ends a lookup once all have answered whose answers it waits for. A displaced manager is
+// waited for a moment only, and so is the leader once a displaced one gave somebody.
+func (m *Machine) end(g feedring.GroupID, p *lookup) {
+	late := !m.now.Before(p.patience)
+	if late {
+		for _, silent := range p.others {
+			m.ring.Unanswered(g, silent)
+		}
+		p.others = nil
+	}
+	p.done = len(p.others) == 0 && (p.answered || late && len(p.grants) > 0)
 }
 
 func (m *Machine) themeOf(g feedring.GroupID) feedring.Theme {
@@ -81,11 +112,15 @@ func (m *Machine) askManager(j *job, g feedring.GroupID, p *lookup) {
 	if !slices.Contains(p.asked, to) {
 		p.asked = append(p.asked, to)
 	}
+	m.sendPlace(j, g, to, p.tries > 1)
+}
+
+func (m *Machine) sendPlace(j *job, g feedring.GroupID, to feedring.PeerID, fresh bool) {
 	m.send(to, group.Place{
 		Header: group.Header{Group: g, Term: m.termOf(g)},
 		ID:     j.query.ID, Attempt: j.query.Attempt >> attemptShift, Client: j.query.Client,
 		Provider: j.query.Provider, Since: j.query.Since, Within: j.deadline.Sub(m.now),
-	}, p.tries > 1)
+	}, fresh)
 }
 
 func (m *Machine) termOf(g feedring.GroupID) feedring.Term {
@@ -113,7 +148,9 @@ func (m *Machine) mayPlace(it *membership, from feedring.PeerID) bool {
 func (m *Machine) placesDue(j *job) {
 	for _, g := range sorted(j.lookups, feedring.GroupID.Compare) {
 		if p := j.lookups[g]; p != nil && !p.done && !m.now.Before(p.until) {
-			m.askManager(j, g, p)
+			if m.end(g, p); !p.done {
+				m.askManager(j, g, p)
+			}
 		}
 	}
 	m.settle(j)
@@ -127,12 +164,49 @@ func (m *Machine) placed(from feedring.PeerID, answer group.Placed) {
 		if p == nil || p.done || !slices.Contains(p.asked, from) {
 			continue
 		}
-		p.done, p.served = true, answer.Served
-		p.grants, p.missing, p.copies = answer.Grants, answer.Missing, answer.Copies
-		if p.served && len(p.grants)+len(p.missing) == 0 { // it has the provider, and nobody has room
-			p.missing = []string{string(p.theme)}
-		}
+		p.take(from, &answer)
+		m.end(answer.Group, p)
 		m.settle(j)
+	}
+}
+
+// take takes one answer in. Where two managers serve a group, what each grants counts.
+func (p *lookup) take(from feedring.PeerID, answer *group.Placed) {
+	if i := slices.Index(p.others, from); i >= 0 {
+		p.others = slices.Delete(slices.Clone(p.others), i, i+1)
+	} else {
+		p.answered = true
+	}
+	if answer.Served && !p.served { // what was missing for one that serves nothing is no loss
+		p.served, p.missing = true, nil
+	}
+	if answer.Served == p.served {
+		p.missing = slices.Concat(p.missing, answer.Missing)
+		p.copies = slices.Concat(p.copies, answer.Copies)
+	}
+	for _, g := range answer.Grants {
+		if !slices.ContainsFunc(p.grants, func(o feedring.Grant) bool { return o.Provider.ID == g.Provider.ID }) {
+			p.grants = append(slices.Clip(p.grants), g)
+		}
+	}
+	if p.served && len(p.grants)+len(p.missing) == 0 { // it has the provider, and nobody has room
+		p.missing = []string{string(p.theme)}
+	}
+}
+
+// yielded takes the word of a displaced manager that another one leads its group.
+func (m *Machine) yielded(from feedring.PeerID, s group.Stale) {
+	g := s.Header.Group
+	if !m.ring.Yielded(g, from) {
+		return
+	}
+	for _, key := range sorted(m.jobs, ring.Attempt.Compare) {
+		j := m.jobs[key]
+		if p := j.lookups[g]; p != nil && !p.done {
+			p.others = slices.DeleteFunc(slices.Clone(p.others), func(o feedring.PeerID) bool { return o == from })
+			m.end(g, p)
+			m.settle(j)
+		}
 	}
 }
 

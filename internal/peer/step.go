@@ -323,6 +323,9 @@ func (m *Machine) receive(in Receive) {
 		m.placed(from, message)
 	case group.Message:
 		it := m.of(message.Of().Group)
+		if s, is := message.(group.Stale); is && it == nil && s.Claim.Term.Claimant != from {
+			m.yielded(from, s)
+		}
 		if _, place := message.(group.Place); it != nil && (!place || m.mayPlace(it, from)) {
 			m.drive(it, group.Receive{From: from, Prefix: in.Prefix, Message: message})
 		}

@@ -24,7 +24,7 @@ const (
 	acceptsWithin = 500 * time.Millisecond // else the next is asked
 	looksEvery    = time.Second            // at one that accepted
 	atOnce        = 50 * time.Millisecond  // what a step may come late: a clock that drifts
-	mostLeaders   = 2                      // that a shortcut asks: a group's manager and its secondary
+	mostLeaders   = 4                      // manager and secondary, and two that were displaced
 )
 
 // asking names a reader's question at the asked peer.

@@ -38,6 +38,7 @@ func (c *s2) claimed(p int32, s *membership, claim group.Claim) {
 		if _, known := c.claims[key]; !known {
 			c.claims[key] = claimRecord{life: c.peer(p).life, at: c.cfg.Now()}
 			s.claimed, s.roomRequests = claim.Term, nil // who begins to manage counts anew
+			s.granted.unsure = c.cfg.Now()              // and gives lookups up that a check counts as granted
 		}
 	} else if _, known := c.claims[key]; !known && !(key.by >= 0 && c.peer(key.by).empty) {
 		c.Fail("S2", "%s tells a claim %v that %s never made", c.cfg.Name(p), claim.Term, claim.Term.Claimant)
