@@ -3,6 +3,7 @@ package replication
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/feedring/feedring"
 )
@@ -52,7 +53,7 @@ func (Show) IsOutput()    {}
 // fork is where a log ends.
 type fork struct {
 	at    feedring.Position
-	shown map[feedring.PeerID]int64 // when evidence was sent to whom, in Unix milliseconds
+	shown map[feedring.PeerID]time.Time // when evidence was sent to whom
 }
 
 func (f *fork) clone() *fork { return &fork{f.at, maps.Clone(f.shown)} }
@@ -90,9 +91,9 @@ func (r *Replicator) counts(t feedring.Head, from feedring.PeerID) feedring.Posi
 
 // show sends evidence to those who were sent none in this period.
 func (r *Replicator) show(ref feedring.FeedRef, f *fork, to []feedring.PeerID) {
-	now, due := r.group.Now().UnixMilli(), make([]feedring.PeerID, 0, len(to))
+	now, due := r.group.Now(), make([]feedring.PeerID, 0, len(to))
 	for _, p := range to {
-		if at, shown := f.shown[p]; p != r.cfg.Self && (!shown || now-at >= r.cfg.Refresh.Milliseconds()) {
+		if at, shown := f.shown[p]; p != r.cfg.Self && (!shown || now.Sub(at) >= r.cfg.Refresh) {
 			f.shown[p] = now
 			due = append(due, p)
 		}
@@ -119,7 +120,7 @@ func (r *Replicator) OnForked(in Forked) {
 	if h == nil {
 		h = r.open(in.Feed, r.group.Member(in.Feed.Publisher).Row)
 	}
-	f := &fork{at: in.At, shown: map[feedring.PeerID]int64{in.From: r.group.Now().UnixMilli()}}
+	f := &fork{at: in.At, shown: map[feedring.PeerID]time.Time{in.From: r.group.Now()}}
 	r.forks[in.Feed] = f
 	end := f.cut(feedring.Head{Position: in.At})
 	if c := f.cut(feedring.Head{Position: h.Pos}); c.Position != h.Pos || in.At.Sequence == 1 && h.Pos.Compare(end.Position) < 0 {

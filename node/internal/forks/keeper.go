@@ -55,8 +55,8 @@ type Keeper struct {
 	some    atomic.Bool
 	writing sync.Mutex
 
-	mu   sync.Mutex                  // of what follows; written under writing only
-	logs map[feedring.FeedRef][]kept // the latest epoch first
+	mu   sync.Mutex // of what follows; written under writing only
+	logs map[feedring.FeedRef][]kept
 	of   map[feedring.PeerID]int
 }
 
@@ -133,7 +133,6 @@ func (k *Keeper) put(ref feedring.FeedRef, f kept) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.logs[ref] = append(k.logs[ref], f)
-	slices.SortFunc(k.logs[ref], func(a, b kept) int { return b.at.Compare(a.at) })
 	k.of[ref.Publisher]++
 	k.some.Store(true)
 	k.changes.Add(1)
@@ -254,16 +253,21 @@ func (k *Keeper) Evidence(ref feedring.FeedRef, epoch uint64) (feedring.Fork, bo
 	return fork, err == nil
 }
 
-// In lists the latest fork of each log of a group, in order.
+// In lists the latest fork of each log of a group.
 func (k *Keeper) In(g feedring.GroupID) (all []Fork) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for ref, of := range k.logs {
-		if of[0].group == g {
-			all = append(all, Fork{ref, of[0].at})
+		last := Fork{Feed: ref}
+		for _, f := range of {
+			if f.group == g && f.at.Compare(last.At) > 0 {
+				last.At = f.at
+			}
+		}
+		if !last.At.IsZero() {
+			all = append(all, last)
 		}
 	}
-	slices.SortFunc(all, func(a, b Fork) int { return a.Feed.Compare(b.Feed) })
 	return all
 }
 
