@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -188,7 +189,7 @@ func (f *follower) resume() Resume {
 		}
 		resume.Groups = append(resume.Groups, GroupCursor{g.theme, g.cursor})
 	}
-	slices.SortFunc(resume.Groups, func(a, b GroupCursor) int { return cmp.Compare(a.Theme, b.Theme) })
+	sort.Slice(resume.Groups, func(i, j int) bool { return resume.Groups[i].Theme < resume.Groups[j].Theme })
 	return resume
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -120,8 +121,8 @@ func (c *Counts) LastHour() []Count {
 		what.Times = times
 		all = append(all, what)
 	}
-	slices.SortFunc(all, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Times, a.Times), compare(a, b))
+	sort.Slice(all, func(i, j int) bool {
+		return cmp.Or(cmp.Compare(all[j].Times, all[i].Times), compare(all[i], all[j])) < 0
 	})
 	return all
 }

@@ -1,7 +1,7 @@
 package replication
 
 import (
-	"slices"
+	"sort"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -52,7 +52,7 @@ func (r *Replicator) Orphans() []catalogue.Gone {
 			all = append(all, catalogue.Gone{Ref: ref, Provider: h.copy.provider})
 		}
 	}
-	slices.SortFunc(all, func(a, b catalogue.Gone) int { return a.Ref.Compare(b.Ref) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Ref.Compare(all[j].Ref) < 0 })
 	return catalogue.FitGone(all)
 }
 

@@ -3,7 +3,7 @@ package schedule
 import (
 	"cmp"
 	"math"
-	"slices"
+	"sort"
 	"time"
 )
 
@@ -79,8 +79,9 @@ func (c *Population) sorted() []typical {
 			window: int((n.window + n.feeds/2) / n.feeds),
 		})
 	}
-	slices.SortFunc(all, func(a, b typical) int {
-		return cmp.Or(cmp.Compare(a.entries, b.entries), cmp.Compare(a.days, b.days), cmp.Compare(a.window, b.window))
+	sort.Slice(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return cmp.Or(cmp.Compare(a.entries, b.entries), cmp.Compare(a.days, b.days), cmp.Compare(a.window, b.window)) < 0
 	})
 	return all
 }

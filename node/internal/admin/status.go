@@ -2,7 +2,7 @@ package admin
 
 import (
 	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -45,7 +45,7 @@ func (d *Admin) roles(view *peer.View) []web.RoleStatus {
 			roles = append(roles, web.RoleStatus{Theme: theme, Role: web.RoleWaiting})
 		}
 	}
-	slices.SortFunc(roles, func(a, b web.RoleStatus) int { return strings.Compare(string(a.Theme), string(b.Theme)) })
+	sort.Slice(roles, func(i, j int) bool { return roles[i].Theme < roles[j].Theme })
 	return slices.CompactFunc(roles, func(a, b web.RoleStatus) bool { return a.Theme == b.Theme })
 }
 

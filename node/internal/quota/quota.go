@@ -4,9 +4,9 @@
 package quota
 
 import (
-	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -207,7 +207,7 @@ func (q *Quotas) Save() (accounts []Saved, changed bool) {
 	}
 	for _, of := range [][]Saved{publishers, feeds} {
 		of = slices.DeleteFunc(of, func(s Saved) bool { return s.Used <= 0 })
-		slices.SortFunc(of, func(a, b Saved) int { return cmp.Compare(b.Used, a.Used) })
+		sort.Slice(of, func(i, j int) bool { return of[i].Used > of[j].Used })
 		accounts = append(accounts, of[:min(len(of), maxSaved/2)]...)
 	}
 	return accounts, true
