@@ -77,6 +77,8 @@ type Grant struct {
 	// the client's date is older than what others cache.
 	Own    bool
 	Ticket Ticket
+	// Hints is what the peer that made the grant holds itself; nil: it does not say.
+	Hints *Hints
 }
 
 // Ticket lets one client be served by the peers it names. The manager that

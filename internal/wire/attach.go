@@ -21,6 +21,7 @@ type Attach struct {
 	Follow  bool
 	Updates bool // new versions of entries too
 	Own     bool // the provider's own feeds only
+	Summary bool // not the entries of the first answer, but which they are
 }
 
 // AttachTo is a client's first frame. The ticket must be sealed, as it came. A
@@ -38,6 +39,7 @@ func AttachTo(a Attach) *feedringv1.AttachRequest {
 		SinceUnixMs: TimeTo(a.Query.Since), UntilUnixMs: TimeTo(a.Query.Until), Limit: CountTo(a.Query.Limit),
 		Cursor: cursorTo(a.Cursor), Resume: a.Cursor != nil,
 		Follow: a.Follow, Updates: a.Updates, Own: a.Own, Vouched: a.Query.Vouched,
+		Summary: a.Summary,
 	}
 }
 
@@ -50,7 +52,7 @@ func AttachFrom(r *feedringv1.AttachRequest) (Attach, error) {
 	}
 	var d Decoder
 	a := Attach{
-		Ticket: ticket, Follow: r.GetFollow(), Updates: r.GetUpdates(), Own: r.GetOwn(),
+		Ticket: ticket, Follow: r.GetFollow(), Updates: r.GetUpdates(), Own: r.GetOwn(), Summary: r.GetSummary() && !r.GetFollow(),
 		Query: feedring.Query{
 			Theme:    d.Theme("theme", r.GetTheme()),
 			Provider: d.Text("provider", r.GetProvider(), maxProvider),
@@ -100,6 +102,13 @@ func MarkTo(c feedring.Cursor) *feedringv1.AttachReply {
 func CaughtTo(entries int, stemmed bool) *feedringv1.AttachReply {
 	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Caught{
 		Caught: &feedringv1.Caught{Entries: CountTo(entries), Stemmed: stemmed},
+	}}
+}
+
+// SummaryTo is CaughtTo for who asked for a summary. copies are the entries, newest first.
+func SummaryTo(stemmed bool, copies []feedring.Hint) *feedringv1.AttachReply {
+	return &feedringv1.AttachReply{Frame: &feedringv1.AttachReply_Caught{
+		Caught: &feedringv1.Caught{Entries: CountTo(len(copies)), Stemmed: stemmed, Hints: hintsTo(&feedring.Hints{Copies: copies})},
 	}}
 }
 

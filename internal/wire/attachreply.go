@@ -15,6 +15,7 @@ type Frame struct {
 	Mark    feedring.Cursor // everything through here was shown
 	Caught  *int            // the first answer is whole, of so many entries
 	Stemmed bool            // with Caught: the provider chose by stems
+	Hints   *feedring.Hints // with Caught: which entries they are, instead of them; nil: they came
 	Refused *RefusedError
 }
 
@@ -66,7 +67,7 @@ func FrameFrom(r *feedringv1.AttachReply) (Frame, error) {
 		f.Mark = d.cursor(frame.Mark.GetCursor())
 	case *feedringv1.AttachReply_Caught:
 		entries := d.Count("entries", frame.Caught.GetEntries())
-		f.Caught, f.Stemmed = &entries, frame.Caught.GetStemmed()
+		f.Caught, f.Stemmed, f.Hints = &entries, frame.Caught.GetStemmed(), d.hints(frame.Caught.GetHints())
 	case *feedringv1.AttachReply_Refused:
 		f.Refused = d.refused(frame.Refused)
 	}

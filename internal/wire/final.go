@@ -33,7 +33,7 @@ func (e *Encoder) Grants(list []feedring.Grant) []*feedringv1.Grant {
 		return &feedringv1.Grant{
 			Theme: string(g.Theme), Provider: e.Info(g.Provider),
 			Alternates: Each(g.Alternates, func(p *feedring.PeerInfo) *feedringv1.PeerInfo { return e.Info(*p) }),
-			Own:        g.Own, Ticket: SealTo(g.Ticket.Seal),
+			Own:        g.Own, Ticket: SealTo(g.Ticket.Seal), Hints: hintsTo(g.Hints),
 		}
 	})
 }
@@ -73,6 +73,6 @@ func (d *Decoder) grant(g *feedringv1.Grant) feedring.Grant {
 	return feedring.Grant{
 		Theme: d.Theme("theme", g.GetTheme()), Provider: d.Info("provider", g.GetProvider()),
 		Alternates: Each(g.GetAlternates(), func(p **feedringv1.PeerInfo) feedring.PeerInfo { return d.Info("alternate", *p) }),
-		Own:        g.GetOwn(), Ticket: ticket,
+		Own:        g.GetOwn(), Ticket: ticket, Hints: d.hints(g.GetHints()),
 	}
 }

@@ -80,7 +80,7 @@ func FuzzRequests(f *testing.F) {
 	s := wiretest.NewSealer(f, 1)
 	ticket := sampleTicket(s.ID(), s.ID())
 	ticket.Seal = s.Ticket(ticket)
-	final := feedring.Final{Status: feedring.Answered, Grants: []feedring.Grant{{Theme: "news", Ticket: ticket}}}
+	final := feedring.Final{Status: feedring.Answered, Grants: []feedring.Grant{{Theme: "news", Ticket: ticket, Hints: sampleHints()}}}
 	for kind, m := range []proto.Message{
 		wire.AskTo(wire.Ask{}), wire.AskReplyTo(final), wire.AttachTo(wire.Attach{Ticket: ticket}), wire.MarkTo(feedring.Cursor{{URL: "x", Publisher: s.ID()}: {}}),
 		polls.RequestTo(polls.Request{Feed: feedring.FeedRef{URL: "x", Publisher: s.ID()}, Fresh: wiretest.Noon, Dictionary: "12345678"}),
@@ -92,6 +92,11 @@ func FuzzRequests(f *testing.F) {
 		}
 		f.Add(byte(kind), b)
 	}
+	told, err := proto.Marshal(wire.SummaryTo(false, sampleHints().Copies))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(byte(3), told)
 	f.Fuzz(func(_ *testing.T, kind byte, b []byte) { decodeRequest(kind, b) })
 }
 

@@ -117,6 +117,15 @@ func (mk *maker) fill(v reflect.Value) {
 	switch v.Interface().(type) {
 	case *feedring.Seal:
 		return
+	case feedring.Hints: // what is asked for stays with who makes the grant
+		h := feedring.Hints{Copies: make([]feedring.Hint, mk.IntN(4))}
+		at := mk.Int64N(1 << 31)
+		for i := range h.Copies {
+			at -= mk.Int64N(1000)
+			h.Copies[i] = feedring.Hint{Copy: mk.Uint64(), Published: time.Unix(at, 0).UTC()}
+		}
+		v.Set(reflect.ValueOf(h))
+		return
 	case time.Time:
 		v.Set(reflect.ValueOf(time.UnixMilli(mk.Int64N(1<<41) + 1).UTC()))
 		return

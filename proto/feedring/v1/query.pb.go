@@ -514,7 +514,10 @@ type Grant struct {
 	Alternates []*PeerInfo            `protobuf:"bytes,3,rep,name=alternates,proto3" json:"alternates,omitempty"`
 	Own        bool                   `protobuf:"varint,4,opt,name=own,proto3" json:"own,omitempty"`
 	// A TicketBody.
-	Ticket        *Sealed `protobuf:"bytes,5,opt,name=ticket,proto3" json:"ticket,omitempty"`
+	Ticket *Sealed `protobuf:"bytes,5,opt,name=ticket,proto3" json:"ticket,omitempty"`
+	// What the peer that made the grant holds of what was asked for. Absent: it does not
+	// say.
+	Hints         *Hints `protobuf:"bytes,6,opt,name=hints,proto3" json:"hints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -584,6 +587,79 @@ func (x *Grant) GetTicket() *Sealed {
 	return nil
 }
 
+func (x *Grant) GetHints() *Hints {
+	if x != nil {
+		return x.Hints
+	}
+	return nil
+}
+
+// Hints names the newest entries that somebody holds, 64 at most, newest first. Nobody
+// signs it: who doubts it asks for the entries, which are signed.
+type Hints struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first 8 bytes of SHA-256("copy" 0 feed 0 publisher 0 id 0), the publisher and the
+	// id in their text forms.
+	Copies []uint64 `protobuf:"fixed64,1,rep,packed,name=copies,proto3" json:"copies,omitempty"`
+	// The date of the newest, and how many seconds older each further one is than the one
+	// before it.
+	NewestUnixS   int64    `protobuf:"varint,2,opt,name=newest_unix_s,json=newestUnixS,proto3" json:"newest_unix_s,omitempty"`
+	OlderS        []uint32 `protobuf:"varint,3,rep,packed,name=older_s,json=olderS,proto3" json:"older_s,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Hints) Reset() {
+	*x = Hints{}
+	mi := &file_feedring_v1_query_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Hints) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Hints) ProtoMessage() {}
+
+func (x *Hints) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_query_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Hints.ProtoReflect.Descriptor instead.
+func (*Hints) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Hints) GetCopies() []uint64 {
+	if x != nil {
+		return x.Copies
+	}
+	return nil
+}
+
+func (x *Hints) GetNewestUnixS() int64 {
+	if x != nil {
+		return x.NewestUnixS
+	}
+	return 0
+}
+
+func (x *Hints) GetOlderS() []uint32 {
+	if x != nil {
+		return x.OlderS
+	}
+	return nil
+}
+
 // TicketBody is signed (kind "ticket") by the manager that assigned the peers.
 type TicketBody struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -600,7 +676,7 @@ type TicketBody struct {
 
 func (x *TicketBody) Reset() {
 	*x = TicketBody{}
-	mi := &file_feedring_v1_query_proto_msgTypes[5]
+	mi := &file_feedring_v1_query_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -612,7 +688,7 @@ func (x *TicketBody) String() string {
 func (*TicketBody) ProtoMessage() {}
 
 func (x *TicketBody) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[5]
+	mi := &file_feedring_v1_query_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -625,7 +701,7 @@ func (x *TicketBody) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketBody.ProtoReflect.Descriptor instead.
 func (*TicketBody) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{5}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TicketBody) GetId() []byte {
@@ -686,7 +762,7 @@ type AskRequest struct {
 
 func (x *AskRequest) Reset() {
 	*x = AskRequest{}
-	mi := &file_feedring_v1_query_proto_msgTypes[6]
+	mi := &file_feedring_v1_query_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -698,7 +774,7 @@ func (x *AskRequest) String() string {
 func (*AskRequest) ProtoMessage() {}
 
 func (x *AskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[6]
+	mi := &file_feedring_v1_query_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -711,7 +787,7 @@ func (x *AskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskRequest.ProtoReflect.Descriptor instead.
 func (*AskRequest) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{6}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AskRequest) GetId() []byte {
@@ -770,7 +846,7 @@ type AskReply struct {
 
 func (x *AskReply) Reset() {
 	*x = AskReply{}
-	mi := &file_feedring_v1_query_proto_msgTypes[7]
+	mi := &file_feedring_v1_query_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +858,7 @@ func (x *AskReply) String() string {
 func (*AskReply) ProtoMessage() {}
 
 func (x *AskReply) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[7]
+	mi := &file_feedring_v1_query_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +871,7 @@ func (x *AskReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskReply.ProtoReflect.Descriptor instead.
 func (*AskReply) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{7}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AskReply) GetAnswer() isAskReply_Answer {
@@ -851,7 +927,7 @@ type AskError struct {
 
 func (x *AskError) Reset() {
 	*x = AskError{}
-	mi := &file_feedring_v1_query_proto_msgTypes[8]
+	mi := &file_feedring_v1_query_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -863,7 +939,7 @@ func (x *AskError) String() string {
 func (*AskError) ProtoMessage() {}
 
 func (x *AskError) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[8]
+	mi := &file_feedring_v1_query_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -876,7 +952,7 @@ func (x *AskError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskError.ProtoReflect.Descriptor instead.
 func (*AskError) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{8}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AskError) GetId() []byte {
@@ -927,14 +1003,17 @@ type AttachRequest struct {
 	// among what it is sent.
 	Stemmed *Stemmed `protobuf:"bytes,13,opt,name=stemmed,proto3" json:"stemmed,omitempty"`
 	// Entries of publishers only that a site names, as far as the provider knows.
-	Vouched       bool `protobuf:"varint,14,opt,name=vouched,proto3" json:"vouched,omitempty"`
+	Vouched bool `protobuf:"varint,14,opt,name=vouched,proto3" json:"vouched,omitempty"`
+	// Not the entries of the first answer, but what Caught.hints says of them. It goes with
+	// no follow. A provider of before does not know it and sends the entries.
+	Summary       bool `protobuf:"varint,15,opt,name=summary,proto3" json:"summary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_feedring_v1_query_proto_msgTypes[9]
+	mi := &file_feedring_v1_query_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -946,7 +1025,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[9]
+	mi := &file_feedring_v1_query_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -959,7 +1038,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{9}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AttachRequest) GetTicket() *Sealed {
@@ -1060,6 +1139,13 @@ func (x *AttachRequest) GetVouched() bool {
 	return false
 }
 
+func (x *AttachRequest) GetSummary() bool {
+	if x != nil {
+		return x.Summary
+	}
+	return false
+}
+
 // Stemmed asks for entries that have other forms of the words, too, in the
 // language that an entry names.
 type Stemmed struct {
@@ -1073,7 +1159,7 @@ type Stemmed struct {
 
 func (x *Stemmed) Reset() {
 	*x = Stemmed{}
-	mi := &file_feedring_v1_query_proto_msgTypes[10]
+	mi := &file_feedring_v1_query_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1085,7 +1171,7 @@ func (x *Stemmed) String() string {
 func (*Stemmed) ProtoMessage() {}
 
 func (x *Stemmed) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[10]
+	mi := &file_feedring_v1_query_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1098,7 +1184,7 @@ func (x *Stemmed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stemmed.ProtoReflect.Descriptor instead.
 func (*Stemmed) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{10}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Stemmed) GetWords() string {
@@ -1128,7 +1214,7 @@ type CursorItem struct {
 
 func (x *CursorItem) Reset() {
 	*x = CursorItem{}
-	mi := &file_feedring_v1_query_proto_msgTypes[11]
+	mi := &file_feedring_v1_query_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1140,7 +1226,7 @@ func (x *CursorItem) String() string {
 func (*CursorItem) ProtoMessage() {}
 
 func (x *CursorItem) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[11]
+	mi := &file_feedring_v1_query_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1153,7 +1239,7 @@ func (x *CursorItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CursorItem.ProtoReflect.Descriptor instead.
 func (*CursorItem) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{11}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CursorItem) GetUrl() string {
@@ -1193,7 +1279,7 @@ type Renew struct {
 
 func (x *Renew) Reset() {
 	*x = Renew{}
-	mi := &file_feedring_v1_query_proto_msgTypes[12]
+	mi := &file_feedring_v1_query_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1205,7 +1291,7 @@ func (x *Renew) String() string {
 func (*Renew) ProtoMessage() {}
 
 func (x *Renew) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[12]
+	mi := &file_feedring_v1_query_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1218,7 +1304,7 @@ func (x *Renew) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renew.ProtoReflect.Descriptor instead.
 func (*Renew) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{12}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{13}
 }
 
 // AttachReply is one frame of what a provider sends.
@@ -1238,7 +1324,7 @@ type AttachReply struct {
 
 func (x *AttachReply) Reset() {
 	*x = AttachReply{}
-	mi := &file_feedring_v1_query_proto_msgTypes[13]
+	mi := &file_feedring_v1_query_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1250,7 +1336,7 @@ func (x *AttachReply) String() string {
 func (*AttachReply) ProtoMessage() {}
 
 func (x *AttachReply) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[13]
+	mi := &file_feedring_v1_query_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1263,7 +1349,7 @@ func (x *AttachReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachReply.ProtoReflect.Descriptor instead.
 func (*AttachReply) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{13}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AttachReply) GetFrame() isAttachReply_Frame {
@@ -1368,7 +1454,7 @@ type Item struct {
 
 func (x *Item) Reset() {
 	*x = Item{}
-	mi := &file_feedring_v1_query_proto_msgTypes[14]
+	mi := &file_feedring_v1_query_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1380,7 +1466,7 @@ func (x *Item) String() string {
 func (*Item) ProtoMessage() {}
 
 func (x *Item) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[14]
+	mi := &file_feedring_v1_query_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,7 +1479,7 @@ func (x *Item) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Item.ProtoReflect.Descriptor instead.
 func (*Item) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{14}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Item) GetEntry() *Sealed {
@@ -1427,7 +1513,7 @@ type Mark struct {
 
 func (x *Mark) Reset() {
 	*x = Mark{}
-	mi := &file_feedring_v1_query_proto_msgTypes[15]
+	mi := &file_feedring_v1_query_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1525,7 @@ func (x *Mark) String() string {
 func (*Mark) ProtoMessage() {}
 
 func (x *Mark) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[15]
+	mi := &file_feedring_v1_query_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1538,7 @@ func (x *Mark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mark.ProtoReflect.Descriptor instead.
 func (*Mark) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{15}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Mark) GetCursor() []*CursorItem {
@@ -1467,14 +1553,16 @@ type Caught struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Entries uint32                 `protobuf:"varint,1,opt,name=entries,proto3" json:"entries,omitempty"`
 	// The provider chose by what Stemmed asks for.
-	Stemmed       bool `protobuf:"varint,2,opt,name=stemmed,proto3" json:"stemmed,omitempty"`
+	Stemmed bool `protobuf:"varint,2,opt,name=stemmed,proto3" json:"stemmed,omitempty"`
+	// What a summary asked for: the newest of the entries.
+	Hints         *Hints `protobuf:"bytes,3,opt,name=hints,proto3" json:"hints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Caught) Reset() {
 	*x = Caught{}
-	mi := &file_feedring_v1_query_proto_msgTypes[16]
+	mi := &file_feedring_v1_query_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +1574,7 @@ func (x *Caught) String() string {
 func (*Caught) ProtoMessage() {}
 
 func (x *Caught) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[16]
+	mi := &file_feedring_v1_query_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +1587,7 @@ func (x *Caught) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Caught.ProtoReflect.Descriptor instead.
 func (*Caught) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{16}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Caught) GetEntries() uint32 {
@@ -1516,6 +1604,13 @@ func (x *Caught) GetStemmed() bool {
 	return false
 }
 
+func (x *Caught) GetHints() *Hints {
+	if x != nil {
+		return x.Hints
+	}
+	return nil
+}
+
 // KeepAlive is a sign of life while nothing is new.
 type KeepAlive struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1525,7 +1620,7 @@ type KeepAlive struct {
 
 func (x *KeepAlive) Reset() {
 	*x = KeepAlive{}
-	mi := &file_feedring_v1_query_proto_msgTypes[17]
+	mi := &file_feedring_v1_query_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1537,7 +1632,7 @@ func (x *KeepAlive) String() string {
 func (*KeepAlive) ProtoMessage() {}
 
 func (x *KeepAlive) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[17]
+	mi := &file_feedring_v1_query_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1550,7 +1645,7 @@ func (x *KeepAlive) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeepAlive.ProtoReflect.Descriptor instead.
 func (*KeepAlive) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{17}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{18}
 }
 
 // Refused ends a stream without an answer.
@@ -1567,7 +1662,7 @@ type Refused struct {
 
 func (x *Refused) Reset() {
 	*x = Refused{}
-	mi := &file_feedring_v1_query_proto_msgTypes[18]
+	mi := &file_feedring_v1_query_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1674,7 @@ func (x *Refused) String() string {
 func (*Refused) ProtoMessage() {}
 
 func (x *Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[18]
+	mi := &file_feedring_v1_query_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1687,7 @@ func (x *Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refused.ProtoReflect.Descriptor instead.
 func (*Refused) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{18}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Refused) GetKind() RefusedKind {
@@ -1627,7 +1722,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_feedring_v1_query_proto_msgTypes[19]
+	mi := &file_feedring_v1_query_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1639,7 +1734,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_feedring_v1_query_proto_msgTypes[19]
+	mi := &file_feedring_v1_query_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1652,7 +1747,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_feedring_v1_query_proto_rawDescGZIP(), []int{19}
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Error) GetKind() ErrorKind {
@@ -1696,7 +1791,7 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\x04hops\x18\x06 \x01(\rR\x04hops\x12\x1a\n" +
 	"\bmessages\x18\a \x01(\rR\bmessages\x12\x18\n" +
 	"\asuggest\x18\b \x03(\tR\asuggest\x12\x16\n" +
-	"\x06copies\x18\t \x03(\tR\x06copies\"\xc6\x01\n" +
+	"\x06copies\x18\t \x03(\tR\x06copies\"\xf0\x01\n" +
 	"\x05Grant\x12\x14\n" +
 	"\x05theme\x18\x01 \x01(\tR\x05theme\x121\n" +
 	"\bprovider\x18\x02 \x01(\v2\x15.feedring.v1.PeerInfoR\bprovider\x125\n" +
@@ -1704,7 +1799,12 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"alternates\x18\x03 \x03(\v2\x15.feedring.v1.PeerInfoR\n" +
 	"alternates\x12\x10\n" +
 	"\x03own\x18\x04 \x01(\bR\x03own\x12+\n" +
-	"\x06ticket\x18\x05 \x01(\v2\x13.feedring.v1.SealedR\x06ticket\"\xa0\x01\n" +
+	"\x06ticket\x18\x05 \x01(\v2\x13.feedring.v1.SealedR\x06ticket\x12(\n" +
+	"\x05hints\x18\x06 \x01(\v2\x12.feedring.v1.HintsR\x05hints\"\\\n" +
+	"\x05Hints\x12\x16\n" +
+	"\x06copies\x18\x01 \x03(\x06R\x06copies\x12\"\n" +
+	"\rnewest_unix_s\x18\x02 \x01(\x03R\vnewestUnixS\x12\x17\n" +
+	"\aolder_s\x18\x03 \x03(\rR\x06olderS\"\xa0\x01\n" +
 	"\n" +
 	"TicketBody\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x18\n" +
@@ -1728,7 +1828,7 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\bAskError\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\x12(\n" +
-	"\x05error\x18\x03 \x01(\v2\x12.feedring.v1.ErrorR\x05error\"\xb9\x03\n" +
+	"\x05error\x18\x03 \x01(\v2\x12.feedring.v1.ErrorR\x05error\"\xd3\x03\n" +
 	"\rAttachRequest\x12+\n" +
 	"\x06ticket\x18\x01 \x01(\v2\x13.feedring.v1.SealedR\x06ticket\x12\x14\n" +
 	"\x05theme\x18\x02 \x01(\tR\x05theme\x12\x1a\n" +
@@ -1744,7 +1844,8 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\aupdates\x18\v \x01(\bR\aupdates\x12\x10\n" +
 	"\x03own\x18\f \x01(\bR\x03own\x12.\n" +
 	"\astemmed\x18\r \x01(\v2\x14.feedring.v1.StemmedR\astemmed\x12\x18\n" +
-	"\avouched\x18\x0e \x01(\bR\avouched\"5\n" +
+	"\avouched\x18\x0e \x01(\bR\avouched\x12\x18\n" +
+	"\asummary\x18\x0f \x01(\bR\asummary\"5\n" +
 	"\aStemmed\x12\x14\n" +
 	"\x05words\x18\x01 \x01(\tR\x05words\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\rR\x05limit\"n\n" +
@@ -1768,10 +1869,11 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"vouched_by\x18\x02 \x01(\tR\tvouchedBy\x12&\n" +
 	"\x0farrived_unix_ms\x18\x03 \x01(\x03R\rarrivedUnixMs\"7\n" +
 	"\x04Mark\x12/\n" +
-	"\x06cursor\x18\x01 \x03(\v2\x17.feedring.v1.CursorItemR\x06cursor\"<\n" +
+	"\x06cursor\x18\x01 \x03(\v2\x17.feedring.v1.CursorItemR\x06cursor\"f\n" +
 	"\x06Caught\x12\x18\n" +
 	"\aentries\x18\x01 \x01(\rR\aentries\x12\x18\n" +
-	"\astemmed\x18\x02 \x01(\bR\astemmed\"\v\n" +
+	"\astemmed\x18\x02 \x01(\bR\astemmed\x12(\n" +
+	"\x05hints\x18\x03 \x01(\v2\x12.feedring.v1.HintsR\x05hints\"\v\n" +
 	"\tKeepAlive\"{\n" +
 	"\aRefused\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.feedring.v1.RefusedKindR\x04kind\x12\x16\n" +
@@ -1813,7 +1915,7 @@ func file_feedring_v1_query_proto_rawDescGZIP() []byte {
 }
 
 var file_feedring_v1_query_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_feedring_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_feedring_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_feedring_v1_query_proto_goTypes = []any{
 	(Status)(0),           // 0: feedring.v1.Status
 	(RefusedKind)(0),      // 1: feedring.v1.RefusedKind
@@ -1823,53 +1925,56 @@ var file_feedring_v1_query_proto_goTypes = []any{
 	(*FinalAnswer)(nil),   // 5: feedring.v1.FinalAnswer
 	(*Final)(nil),         // 6: feedring.v1.Final
 	(*Grant)(nil),         // 7: feedring.v1.Grant
-	(*TicketBody)(nil),    // 8: feedring.v1.TicketBody
-	(*AskRequest)(nil),    // 9: feedring.v1.AskRequest
-	(*AskReply)(nil),      // 10: feedring.v1.AskReply
-	(*AskError)(nil),      // 11: feedring.v1.AskError
-	(*AttachRequest)(nil), // 12: feedring.v1.AttachRequest
-	(*Stemmed)(nil),       // 13: feedring.v1.Stemmed
-	(*CursorItem)(nil),    // 14: feedring.v1.CursorItem
-	(*Renew)(nil),         // 15: feedring.v1.Renew
-	(*AttachReply)(nil),   // 16: feedring.v1.AttachReply
-	(*Item)(nil),          // 17: feedring.v1.Item
-	(*Mark)(nil),          // 18: feedring.v1.Mark
-	(*Caught)(nil),        // 19: feedring.v1.Caught
-	(*KeepAlive)(nil),     // 20: feedring.v1.KeepAlive
-	(*Refused)(nil),       // 21: feedring.v1.Refused
-	(*Error)(nil),         // 22: feedring.v1.Error
-	(*PeerInfo)(nil),      // 23: feedring.v1.PeerInfo
-	(*Sealed)(nil),        // 24: feedring.v1.Sealed
-	(*FeedRef)(nil),       // 25: feedring.v1.FeedRef
+	(*Hints)(nil),         // 8: feedring.v1.Hints
+	(*TicketBody)(nil),    // 9: feedring.v1.TicketBody
+	(*AskRequest)(nil),    // 10: feedring.v1.AskRequest
+	(*AskReply)(nil),      // 11: feedring.v1.AskReply
+	(*AskError)(nil),      // 12: feedring.v1.AskError
+	(*AttachRequest)(nil), // 13: feedring.v1.AttachRequest
+	(*Stemmed)(nil),       // 14: feedring.v1.Stemmed
+	(*CursorItem)(nil),    // 15: feedring.v1.CursorItem
+	(*Renew)(nil),         // 16: feedring.v1.Renew
+	(*AttachReply)(nil),   // 17: feedring.v1.AttachReply
+	(*Item)(nil),          // 18: feedring.v1.Item
+	(*Mark)(nil),          // 19: feedring.v1.Mark
+	(*Caught)(nil),        // 20: feedring.v1.Caught
+	(*KeepAlive)(nil),     // 21: feedring.v1.KeepAlive
+	(*Refused)(nil),       // 22: feedring.v1.Refused
+	(*Error)(nil),         // 23: feedring.v1.Error
+	(*PeerInfo)(nil),      // 24: feedring.v1.PeerInfo
+	(*Sealed)(nil),        // 25: feedring.v1.Sealed
+	(*FeedRef)(nil),       // 26: feedring.v1.FeedRef
 }
 var file_feedring_v1_query_proto_depIdxs = []int32{
 	6,  // 0: feedring.v1.FinalAnswer.final:type_name -> feedring.v1.Final
 	0,  // 1: feedring.v1.Final.status:type_name -> feedring.v1.Status
 	7,  // 2: feedring.v1.Final.grants:type_name -> feedring.v1.Grant
-	23, // 3: feedring.v1.Grant.provider:type_name -> feedring.v1.PeerInfo
-	23, // 4: feedring.v1.Grant.alternates:type_name -> feedring.v1.PeerInfo
-	24, // 5: feedring.v1.Grant.ticket:type_name -> feedring.v1.Sealed
-	6,  // 6: feedring.v1.AskReply.final:type_name -> feedring.v1.Final
-	11, // 7: feedring.v1.AskReply.error:type_name -> feedring.v1.AskError
-	22, // 8: feedring.v1.AskError.error:type_name -> feedring.v1.Error
-	24, // 9: feedring.v1.AttachRequest.ticket:type_name -> feedring.v1.Sealed
-	14, // 10: feedring.v1.AttachRequest.cursor:type_name -> feedring.v1.CursorItem
-	13, // 11: feedring.v1.AttachRequest.stemmed:type_name -> feedring.v1.Stemmed
-	17, // 12: feedring.v1.AttachReply.item:type_name -> feedring.v1.Item
-	18, // 13: feedring.v1.AttachReply.mark:type_name -> feedring.v1.Mark
-	19, // 14: feedring.v1.AttachReply.caught:type_name -> feedring.v1.Caught
-	20, // 15: feedring.v1.AttachReply.alive:type_name -> feedring.v1.KeepAlive
-	21, // 16: feedring.v1.AttachReply.refused:type_name -> feedring.v1.Refused
-	24, // 17: feedring.v1.Item.entry:type_name -> feedring.v1.Sealed
-	14, // 18: feedring.v1.Mark.cursor:type_name -> feedring.v1.CursorItem
-	1,  // 19: feedring.v1.Refused.kind:type_name -> feedring.v1.RefusedKind
-	25, // 20: feedring.v1.Refused.feeds:type_name -> feedring.v1.FeedRef
-	2,  // 21: feedring.v1.Error.kind:type_name -> feedring.v1.ErrorKind
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	24, // 3: feedring.v1.Grant.provider:type_name -> feedring.v1.PeerInfo
+	24, // 4: feedring.v1.Grant.alternates:type_name -> feedring.v1.PeerInfo
+	25, // 5: feedring.v1.Grant.ticket:type_name -> feedring.v1.Sealed
+	8,  // 6: feedring.v1.Grant.hints:type_name -> feedring.v1.Hints
+	6,  // 7: feedring.v1.AskReply.final:type_name -> feedring.v1.Final
+	12, // 8: feedring.v1.AskReply.error:type_name -> feedring.v1.AskError
+	23, // 9: feedring.v1.AskError.error:type_name -> feedring.v1.Error
+	25, // 10: feedring.v1.AttachRequest.ticket:type_name -> feedring.v1.Sealed
+	15, // 11: feedring.v1.AttachRequest.cursor:type_name -> feedring.v1.CursorItem
+	14, // 12: feedring.v1.AttachRequest.stemmed:type_name -> feedring.v1.Stemmed
+	18, // 13: feedring.v1.AttachReply.item:type_name -> feedring.v1.Item
+	19, // 14: feedring.v1.AttachReply.mark:type_name -> feedring.v1.Mark
+	20, // 15: feedring.v1.AttachReply.caught:type_name -> feedring.v1.Caught
+	21, // 16: feedring.v1.AttachReply.alive:type_name -> feedring.v1.KeepAlive
+	22, // 17: feedring.v1.AttachReply.refused:type_name -> feedring.v1.Refused
+	25, // 18: feedring.v1.Item.entry:type_name -> feedring.v1.Sealed
+	15, // 19: feedring.v1.Mark.cursor:type_name -> feedring.v1.CursorItem
+	8,  // 20: feedring.v1.Caught.hints:type_name -> feedring.v1.Hints
+	1,  // 21: feedring.v1.Refused.kind:type_name -> feedring.v1.RefusedKind
+	26, // 22: feedring.v1.Refused.feeds:type_name -> feedring.v1.FeedRef
+	2,  // 23: feedring.v1.Error.kind:type_name -> feedring.v1.ErrorKind
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_query_proto_init() }
@@ -1878,11 +1983,11 @@ func file_feedring_v1_query_proto_init() {
 		return
 	}
 	file_feedring_v1_words_proto_init()
-	file_feedring_v1_query_proto_msgTypes[7].OneofWrappers = []any{
+	file_feedring_v1_query_proto_msgTypes[8].OneofWrappers = []any{
 		(*AskReply_Final)(nil),
 		(*AskReply_Error)(nil),
 	}
-	file_feedring_v1_query_proto_msgTypes[13].OneofWrappers = []any{
+	file_feedring_v1_query_proto_msgTypes[14].OneofWrappers = []any{
 		(*AttachReply_Item)(nil),
 		(*AttachReply_Mark)(nil),
 		(*AttachReply_Caught)(nil),
@@ -1895,7 +2000,7 @@ func file_feedring_v1_query_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_query_proto_rawDesc), len(file_feedring_v1_query_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
