@@ -124,7 +124,7 @@ func (a *assembly) feeds() (err error) {
 
 // network makes what speaks with other peers and asks sites.
 func (a *assembly) network() {
-	a.links = transport.NewLinks(a.ctx, a.host, a.sealer, a.cfg.Refresh, &a.running, a.log)
+	a.links = transport.NewLinks(a.ctx, a.host, a.sealer, a.broker, a.cfg.Refresh, &a.running, a.log)
 	a.verifier = a.newVerifier()
 	a.server = transport.NewServer(a.ctx, transport.ServerConfig{
 		Listener: a.host, Prefixes: a.host, Machine: a.loop, Verifier: a.verifier, Views: a.loop, Credit: a.credit, Contact: a.contact, Tasks: &a.running,

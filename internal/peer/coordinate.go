@@ -202,13 +202,21 @@ func (m *Machine) finish(j *job) {
 	m.finished.Add(j.key())
 	f := feedring.Final{ID: j.query.ID, Attempt: j.query.Attempt, Status: feedring.Unsatisfied,
 		Missing: j.missing, Hops: j.hops, Messages: j.messages}
-	served, farthest, size := false, 0, 0
+	served, farthest, size, hints := false, 0, 0, 0
 	for _, g := range sorted(j.lookups, feedring.GroupID.Compare) {
 		p := j.lookups[g]
 		if size += grantsSize(p.grants); size > group.MaxGranted || len(f.Grants)+len(p.grants) > maxGrants {
 			p.grants, p.missing, p.copies = nil, []string{string(p.theme)}, nil // one message has no room for it
 		}
-		f.Grants = append(f.Grants, p.grants...)
+		for i := range p.grants {
+			g := p.grants[i]
+			if h := g.Hints; h != nil {
+				if hints += hintSize * len(h.Copies); hints > maxHintsSize {
+					g.Hints = nil
+				}
+			}
+			f.Grants = append(f.Grants, g)
+		}
 		f.Missing = append(f.Missing, p.missing...)
 		f.Copies = append(f.Copies, p.copies...)
 		if p.served {
@@ -257,6 +265,12 @@ func (m *Machine) leads() bool {
 	}
 	return false
 }
+
+// Hints of one final, beside its grants: what they take on the wire, each and in all.
+const (
+	hintSize     = 14
+	maxHintsSize = 1 << 20
+)
 
 func grantsSize(grants []feedring.Grant) int {
 	n := 0

@@ -28,6 +28,7 @@ const maxAlternates = 3
 type lookup struct {
 	by      feedring.PeerID // the coordinator
 	client  feedring.PeerID
+	asked   string // the provider of the question
 	since   time.Time
 	feeds   []catalogue.Publication
 	due     time.Time
@@ -61,7 +62,7 @@ func (pl *Placer) Lookup(from feedring.PeerID, key Attempt, q Query) {
 	if within <= 0 || within > time.Minute {
 		within = 5 * time.Second
 	}
-	p := &lookup{by: from, client: q.Client, since: q.Since, feeds: feeds, due: pl.group.Now().Add(within)}
+	p := &lookup{by: from, client: q.Client, asked: q.Provider, since: q.Since, feeds: feeds, due: pl.group.Now().Add(within)}
 	p.greedy = from != pl.cfg.Self && !pl.recent.Take(from, MaxRecent, pl.group.Now(), pl.ReservedFor())
 	pl.plan(p, feeds)
 	pl.lookups[key] = p
@@ -324,6 +325,9 @@ func (pl *Placer) grant(key Attempt, p *lookup, s *seek) feedring.Grant {
 	g.Ticket = feedring.Ticket{
 		ID: key.ID, Attempt: key.Number, Group: pl.cfg.Group, Client: p.client,
 		Peers: []feedring.PeerID{s.given}, Expiry: pl.group.Now().Add(pl.TicketAge()).UTC().Truncate(time.Second),
+	}
+	if !s.own && !s.copy && !s.cover { // what each of the others promises to have
+		g.Hints = &feedring.Hints{Provider: p.asked, Since: p.since, Held: times.Later(pl.cached(), p.since)}
 	}
 	others := s.peers
 	switch {

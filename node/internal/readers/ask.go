@@ -57,7 +57,7 @@ func (q *questions) answer(stream uint64, f feedring.Final) {
 // ServeAsk answers the questions of one stream, in whatever order answers come.
 func (s *Server) ServeAsk(client feedring.PeerID, stream *wire.Stream) error {
 	a := &answers{
-		stream: stream, sealer: s.Sealer, ready: make(chan func() *feedringv1.AskReply, asksAtOnce),
+		stream: stream, server: s, ready: make(chan func() *feedringv1.AskReply, asksAtOnce),
 		places: make(chan struct{}, asksAtOnce), done: make(chan struct{}),
 	}
 	defer close(a.done)
@@ -98,7 +98,7 @@ type answers struct {
 	ready  chan func() *feedringv1.AskReply // made off the loop: tickets are signed
 	places chan struct{}                    // one for each open question
 	done   chan struct{}
-	sealer *wire.Sealer
+	server *Server
 }
 
 func (a *answers) final(f feedring.Final) {
@@ -136,9 +136,10 @@ func (a *answers) write(ctx context.Context) {
 
 // sealTickets seals the tickets that this peer's own machine made.
 func (a *answers) sealTickets(f *feedring.Final) {
+	f.Grants = a.server.Delivery.Hint(a.server.ctx, f.Grants)
 	for i := range f.Grants {
 		if t := &f.Grants[i].Ticket; t.Seal == nil {
-			t.Seal = a.sealer.Ticket(*t)
+			t.Seal = a.server.Sealer.Ticket(*t)
 		}
 	}
 }

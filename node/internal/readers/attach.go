@@ -133,6 +133,9 @@ func (s *Server) ServeAttach(client feedring.PeerID, stream *wire.Stream) error 
 		s.Tasks.Run(func() { readRenewals(stream, cancel) })
 	}
 	out := &frameSink{stream: stream, server: s, want: &want}
+	if in.Summary {
+		return s.Delivery.Serve(ctx, delivery.Reader{Want: want, Out: &summarySink{frameSink: out}, Beat: beatEvery})
+	}
 	err = s.Delivery.Serve(ctx, delivery.Reader{Want: want, Out: out, Cursor: in.Cursor, Follow: in.Follow, Beat: beatEvery})
 	if errors.As(err, new(delivery.BehindError)) {
 		return s.refuse(stream, feedringv1.RefusedKind_REFUSED_KIND_BEHIND, err)
@@ -249,6 +252,26 @@ func (f *frameSink) Caught(entries int) error {
 		return err
 	}
 	return f.flush()
+}
+
+// summarySink tells which entries a first answer has, and not the entries.
+type summarySink struct {
+	*frameSink
+	copies []feedring.Hint
+}
+
+func (s *summarySink) Item(it *store.Item) error {
+	if len(s.copies) < feedring.MaxHints {
+		s.copies = append(s.copies, delivery.HintOf(it))
+	}
+	return nil
+}
+
+func (s *summarySink) Caught(int) error {
+	if s.copies == nil {
+		s.copies = []feedring.Hint{}
+	}
+	return s.stream.Send(wire.SummaryTo(s.want.Stem, s.copies), attachWrite)
 }
 
 func (f *frameSink) Alive() error { return f.stream.Send(wire.AliveTo(), attachWrite) }

@@ -10,6 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/codec"
 )
@@ -52,16 +54,36 @@ type encoder interface {
 	encode(feedring.Message) ([]byte, error)
 }
 
-// sealing seals what is this peer's own.
-type sealing struct{ sealer *wire.Sealer }
+// Hinter names, in the grants that this peer makes, what it holds. It blocks for a moment
+// at most.
+type Hinter interface {
+	Hint(context.Context, []feedring.Grant) []feedring.Grant
+}
 
-func (s sealing) encode(m feedring.Message) ([]byte, error) { return codec.Encode(s.sealer, m) }
+// sealing seals what is this peer's own.
+type sealing struct {
+	ctx    context.Context
+	sealer *wire.Sealer
+	hinter Hinter
+}
+
+func (s sealing) encode(m feedring.Message) ([]byte, error) {
+	switch told := m.(type) {
+	case group.Placed:
+		told.Grants = s.hinter.Hint(s.ctx, told.Grants)
+		m = told
+	case peer.Final:
+		told.Final.Grants = s.hinter.Hint(s.ctx, told.Final.Grants)
+		m = told
+	}
+	return codec.Encode(s.sealer, m)
+}
 
 // NewLinks returns links that end with ctx. A message that waits longer than
 // stale is dropped.
-func NewLinks(ctx context.Context, dialer Dialer, sealer *wire.Sealer, stale time.Duration, tasks Tasks, log *slog.Logger) *Links {
+func NewLinks(ctx context.Context, dialer Dialer, sealer *wire.Sealer, hinter Hinter, stale time.Duration, tasks Tasks, log *slog.Logger) *Links {
 	return &Links{
-		dialer: dialer, frames: sealing{sealer}, stale: stale, log: log, tasks: tasks, ctx: ctx, kept: make(map[linkKey]*link),
+		dialer: dialer, frames: sealing{ctx, sealer, hinter}, stale: stale, log: log, tasks: tasks, ctx: ctx, kept: make(map[linkKey]*link),
 	}
 }
 

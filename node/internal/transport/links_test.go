@@ -93,7 +93,7 @@ func inLinks(t *testing.T, test func(ls *Links, w *wires)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w, running := &wires{}, &tasks.Group{}
-		ls := NewLinks(ctx, w, nil, time.Second, running, slog.New(slog.DiscardHandler))
+		ls := NewLinks(ctx, w, nil, nil, time.Second, running, slog.New(slog.DiscardHandler))
 		ls.frames = texts{}
 		test(ls, w)
 		cancel()

@@ -30,6 +30,7 @@ type Broker struct {
 	history Searcher // of the store
 	blocks  Blocks   // nil: nothing is hidden
 	sites   Sites    // nil: no site is known to name anybody
+	hinted  hinted
 
 	mu            sync.RWMutex
 	subscriptions map[*Subscription]struct{}
