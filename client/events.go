@@ -17,8 +17,16 @@ func (f *follower) onEvent(e event) error {
 	if _, current := g.sessions[e.session]; !current {
 		return nil // let go: the cursor brings the rest from another
 	}
+	if e.session.aim == summaries {
+		f.onSummary(g, e)
+		return nil
+	}
 	if e.ended != nil {
 		return f.lost(g, e)
+	}
+	if e.item != nil {
+		f.madeGood(g, e)
+		g.audit.recent.Add(*e.item)
 	}
 	if e.entry != nil {
 		if err := f.show(g, e); err != nil {

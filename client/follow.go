@@ -312,6 +312,7 @@ func (f *follower) run(ctx context.Context) error {
 func (f *follower) searchDue() time.Duration {
 	wait := f.older.wait(saveEvery)
 	for _, g := range f.groups {
+		wait = min(wait, max(0, f.auditWhenDue(g)))
 		if g.asking || g.due.IsZero() {
 			continue
 		}

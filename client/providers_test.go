@@ -16,24 +16,24 @@ func TestWhoGrantsConfirmsFirst(t *testing.T) {
 	for _, p := range []feedring.PeerID{"manager", "b"} {
 		c.askedLast.note(p, time.Now())
 	}
-	order := func(signer feedring.PeerID, second bool) (ids []feedring.PeerID) {
+	order := func(signer feedring.PeerID, aim aim) (ids []feedring.PeerID) {
 		g := feedring.Grant{Provider: feedring.PeerInfo{ID: "a"}, Ticket: feedring.Ticket{Seal: &feedring.Seal{Signer: signer}}}
 		for _, p := range []feedring.PeerID{"b", "c", "manager"} {
 			g.Alternates = append(g.Alternates, feedring.PeerInfo{ID: p})
 		}
-		s := &session{client: c, grant: g, second: second, skip: map[feedring.PeerID]bool{"a": second}}
+		s := &session{client: c, grant: g, aim: aim, skip: map[feedring.PeerID]bool{"a": aim == confirms}}
 		for _, p := range s.providers() {
 			ids = append(ids, p.ID)
 		}
 		return ids
 	}
-	if got := order("manager", true); !slices.Equal(got, []feedring.PeerID{"manager", "c", "b"}) {
+	if got := order("manager", confirms); !slices.Equal(got, []feedring.PeerID{"manager", "c", "b"}) {
 		t.Errorf("%q confirm", got)
 	}
-	if got := order("secondary", true); !slices.Equal(got, []feedring.PeerID{"c", "manager", "b"}) {
+	if got := order("secondary", confirms); !slices.Equal(got, []feedring.PeerID{"c", "manager", "b"}) {
 		t.Errorf("of another's grant %q confirm", got)
 	}
-	if got := order("manager", false); !slices.Equal(got, []feedring.PeerID{"a", "c", "b", "manager"}) {
+	if got := order("manager", serves); !slices.Equal(got, []feedring.PeerID{"a", "c", "b", "manager"}) {
 		t.Errorf("%q serve", got)
 	}
 }

@@ -61,7 +61,7 @@ func (r *round) gather(ctx context.Context) (Answer, error) {
 		return Answer{}, err
 	}
 	for _, grant := range r.final.Grants {
-		r.start(grant, nil)
+		r.startFirst(grant)
 	}
 	var entries duplicate.Merge
 	for r.waiting() {
@@ -116,6 +116,9 @@ func (r *round) gathered(ctx context.Context, e event, entries *duplicate.Merge)
 	if _, current := g.sessions[e.session]; !current {
 		return nil
 	}
+	if e.item != nil {
+		g.audit.recent.Add(*e.item)
+	}
 	if e.entry != nil && !e.entry.Retracted { // what was taken back is in no answer
 		entries.Add(*e.entry)
 		if most := r.query.Limit; entries.Len() >= 4*most+64 {
@@ -123,6 +126,10 @@ func (r *round) gathered(ctx context.Context, e event, entries *duplicate.Merge)
 		}
 	}
 	switch {
+	case e.session.aim == summaries:
+		if e.caught || e.ended != nil {
+			r.summed(g, e)
+		}
 	case e.mark != nil:
 		g.advance(e.mark)
 	case e.caught && e.partial:
@@ -206,7 +213,7 @@ func (r *round) onRetryEnd(p searchEnd) {
 	g.missing, g.copies = p.final.Missing, p.final.Copies
 	for _, grant := range p.final.Grants {
 		if grant.Theme == g.theme && !slices.Contains(g.served, grant.Provider.ID) && !r.serving(g, grant.Provider.ID) {
-			r.start(grant, nil)
+			r.startFirst(grant)
 		}
 	}
 }

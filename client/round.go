@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client/internal/truth"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/match/stem"
 	"github.com/feedring/feedring/internal/wire"
@@ -47,6 +48,8 @@ type group struct {
 	question    *question
 	sessions    map[*session]bool        // the value: its first answer is whole
 	unconfirmed map[*session]unconfirmed // by the session that is to end it
+	checks      []*firstAnswer           // of its first answers
+	audit       audit                    // of a follower's provider
 	served      []feedring.PeerID        // who gave a whole answer
 	asking      bool
 	failed      bool // given up, in a query
@@ -106,21 +109,22 @@ func (r *round) group(theme feedring.Theme) *group {
 
 // start attaches to one of a grant's providers; those in skip were tried.
 func (r *round) start(grant feedring.Grant, skip map[feedring.PeerID]bool) *session {
-	return r.begin(grant, skip, false)
+	return r.begin(grant, skip, &session{})
 }
 
-// begin attaches to one of a grant's providers: for what the round wants, or as the
-// second to give a first answer.
-func (r *round) begin(grant feedring.Grant, skip map[feedring.PeerID]bool, second bool) *session {
+// begin attaches to one of a grant's providers, with what s says of its aim.
+func (r *round) begin(grant feedring.Grant, skip map[feedring.PeerID]bool, s *session) *session {
 	g := r.group(grant.Theme)
 	query := r.query
 	query.Theme = grant.Theme
-	s := &session{
-		client: r.client, grant: grant, second: second, events: r.events, live: r.live, skip: make(map[feedring.PeerID]bool),
-		want: wire.Attach{Query: query, Updates: r.options.Updates},
-	}
-	if !second {
+	s.client, s.grant, s.events, s.live, s.skip = r.client, grant, r.events, r.live, make(map[feedring.PeerID]bool)
+	s.want, s.answer = wire.Attach{Query: query, Updates: r.options.Updates}, truth.NewAnswer(&query)
+	switch s.aim {
+	case serves:
 		s.want.Follow, s.want.Cursor = r.follow, g.cursorFor(&grant)
+	case summaries:
+		s.want.Summary, s.want.Query.Limit = true, min(query.Limit, feedring.MaxHints)
+	case confirms:
 	}
 	if query.Stem {
 		if expr, err := match.Parse(query.Words); err == nil { // as check found
@@ -185,7 +189,7 @@ func (r *round) useAlternate(s *session, served feedring.PeerID) bool {
 	if len(rest.providers()) == 0 {
 		return false
 	}
-	r.start(s.grant, skip)
+	r.start(s.grant, skip).check = s.check
 	return true
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client/internal/truth"
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/match/stem"
 	"github.com/feedring/feedring/internal/wire"
@@ -43,19 +44,34 @@ type session struct {
 	events chan<- event
 	live   <-chan struct{} // closed when what is new may flow
 	cancel context.CancelFunc
-	second bool // it confirms or refutes an empty answer
+	aim    aim
+	check  *firstAnswer // of the first answer that it gives or is compared with; nil: it is not checked
 
+	expected map[uint64]bool // of a second: what the first should have had; nil: all that it gives
 	// skip lists providers that failed or sent what they must not.
 	skip map[feedring.PeerID]bool
 
 	// stems chooses again what a provider chose by stems, and chooses where the
 	// provider could not: one of a version before. Nil: words are as written.
 	stems   *stem.Matcher
-	matched int  // entries that have the words
-	proof   bool // one of them at least should be at every provider
-	items   int  // that came
-	bytes   int  // of all that came
+	matched int           // entries that have the words
+	proof   bool          // one of them at least should be at every provider
+	answer  *truth.Answer // until it is whole
+	items   int           // that came
+	bytes   int           // of all that came
 }
+
+// aim is what a session is for.
+type aim uint8
+
+const (
+	serves    aim = iota // it gives what the round wants
+	confirms             // it confirms or refutes another's first answer
+	summaries            // it tells what another should have, and gives nothing
+)
+
+// summaryWithin is how long a summary may take, which nobody waits for longer.
+const summaryWithin = time.Second
 
 // event is something that a session tells its round, in order: at most one of
 // the fields after served is set, none for a sign of life, or an entry and the mark
@@ -71,6 +87,10 @@ type event struct {
 	full    bool // with caught: as many came as were asked for, so older ones may have been left out
 	proof   bool // with caught: one of them at least should be everywhere
 	ended   error
+
+	item   *feedring.Hint  // an entry that came, whether or not it is of use
+	answer *truth.Answer   // with caught: what came
+	hints  []feedring.Hint // with caught, of a summary; nil: it was not told
 }
 
 // providers lists who may serve, the assigned one first, unless it kept entries back.
@@ -80,7 +100,7 @@ func (s *session) providers() []feedring.PeerInfo {
 		all = all[:1]
 	}
 	all = slices.DeleteFunc(all, func(p feedring.PeerInfo) bool { return s.skip[p.ID] })
-	if !s.second {
+	if s.aim == serves {
 		s.client.askedLast.last(all, time.Now())
 		return all
 	}
@@ -99,7 +119,7 @@ func (s *session) providers() []feedring.PeerInfo {
 // patience is how long a provider may be silent before the next is asked beside it. Who
 // confirms an empty answer is not to be chosen by who is fastest.
 func (s *session) patience() time.Duration {
-	if s.second {
+	if s.aim == confirms {
 		return firstFrame
 	}
 	return hedgeAfter
@@ -114,10 +134,15 @@ func candidates(g *feedring.Grant) []feedring.PeerInfo {
 // round is gone.
 func (s *session) run(ctx context.Context) {
 	var e event
-	a, err := s.attach(ctx)
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if s.aim == summaries {
+		within, cancel = context.WithTimeout(ctx, summaryWithin)
+	}
+	defer cancel()
+	a, err := s.attach(within)
 	if err == nil {
 		e.served = a.peer.ID
-		err = s.pump(ctx, a)
+		err = s.pump(within, a)
 		a.end(err)
 	}
 	e.ended = err
@@ -327,6 +352,12 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 	e.partial = e.caught && !one.frame.Stemmed && s.wasCut(*one.frame.Caught)
 	e.entries, e.proof = s.matched, s.proof
 	e.full = e.caught && s.items >= s.want.Query.Limit
+	if e.caught {
+		e.answer, s.answer = s.answer, nil
+		if h := one.frame.Hints; h != nil {
+			e.hints = h.Copies
+		}
+	}
 	if one.frame.Item != nil {
 		entry, err := s.entry(one, a.peer.ID)
 		if err != nil {
@@ -335,7 +366,11 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 		if s.named(entry) && s.matches(entry) && (s.client.blocks == nil || !s.client.blocks.Entry(entry)) {
 			e.entry = entry
 			s.matched++
-			s.proof = s.proof || s.second && proves(&s.want.Query, entry, time.Now())
+			s.proof = s.proof || s.aim == confirms && s.expects(entry) && proves(&s.want.Query, entry, time.Now())
+		}
+		e.item = &feedring.Hint{Copy: feedring.CopyKey(entry.Ref(), entry.ID), Published: entry.Published}
+		if s.answer != nil {
+			s.answer.Add(*e.item)
 		}
 		s.items++
 		s.bytes += len(one.frame.Item.Seal.Payload)
@@ -355,6 +390,11 @@ func (s *session) frame(ctx context.Context, a *attachment, one *arrival) error 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// expects reports whether an entry is one that the first answer should have had.
+func (s *session) expects(e *feedring.Entry) bool {
+	return s.expected == nil || s.expected[feedring.CopyKey(e.Ref(), e.ID)]
 }
 
 // entry checks what a provider, whom nobody has reason to trust, says.

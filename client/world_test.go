@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/internal/wire/info"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
@@ -36,6 +38,7 @@ type world struct {
 	asks    []wire.Ask
 	themes  []feedring.Theme
 	sizes   map[feedring.FeedRef]uint64
+	hints   func(theme feedring.Theme) *feedring.Hints // of grants; nil: none
 }
 
 type item struct {
@@ -62,7 +65,11 @@ type fakePeer struct {
 	absent  func(feedring.Cursor) []feedring.FeedRef
 	names   bool // and names those feeds, as peers once did not
 	forge   bool
-	hides   bool // gives nothing, and says that there is nothing
+	hides   bool                       // gives nothing, and says that there is nothing
+	omits   func(*feedring.Entry) bool // leaves these out; nil: none
+	before  bool                       // of a version that knows no summaries
+	summed  int
+	invents bool // tells of entries in summaries that nobody has
 	stems   bool // knows what it is to stem: it leaves no words out, and says it did
 	cut     int  // ends the stream after so many frames; 0: never
 	streams map[net.Conn]bool
@@ -143,7 +150,7 @@ func (w *world) publish(publisher *fakePeer, theme feedring.Theme, title string,
 // grant assigns providers, the first with the others as alternates.
 func (w *world) grant(ask wire.Ask, theme feedring.Theme, providers ...*fakePeer) feedring.Grant {
 	g := feedring.Grant{Theme: theme, Provider: feedring.PeerInfo{ID: providers[0].id}}
-	t := feedring.Ticket{ID: ask.ID, Attempt: ask.Attempt, Group: theme.Group(), Client: w.me.ID(), Expiry: time.Now().Add(time.Minute)}
+	t := feedring.Ticket{ID: ask.ID, Attempt: ask.Attempt, Group: theme.Group(), Client: w.me.ID(), Expiry: time.Now().Add(time.Hour)}
 	for i, p := range providers {
 		t.Peers = append(t.Peers, p.id)
 		if i > 0 {
@@ -152,6 +159,10 @@ func (w *world) grant(ask wire.Ask, theme feedring.Theme, providers ...*fakePeer
 	}
 	t.Seal = providers[0].sealer.Ticket(t)
 	g.Ticket = t
+	if w.hints != nil {
+		g.Hints, t.Seal = w.hints(theme), providers[len(providers)-1].sealer.Ticket(t) // as the manager does
+		g.Ticket = t
+	}
 	return g
 }
 
@@ -292,7 +303,11 @@ func (p *fakePeer) serveAttach(s *wire.Stream) {
 		p.w.t.Error(err)
 	}
 	p.w.mu.Lock()
-	p.served++
+	want.Summary = want.Summary && !p.before
+	if p.served++; want.Summary {
+		p.served--
+		p.summed++
+	}
 	mute, refuse, frames := p.mute, p.refuse, p.cut
 	var lacking []feedring.FeedRef
 	if refuse == 0 && p.absent != nil {
@@ -313,6 +328,9 @@ func (p *fakePeer) serveAttach(s *wire.Stream) {
 		return
 	}
 	v := &visit{peer: p, stream: s, want: want, left: frames, gone: make(chan struct{})}
+	if v.words, err = match.Parse(want.Query.Words); err != nil {
+		p.w.t.Error(err)
+	}
 	if want.Follow {
 		go func() {
 			defer close(v.gone)
@@ -332,6 +350,25 @@ type visit struct {
 	sent   int           // entries
 	at     int           // in the log
 	gone   chan struct{} // closed when the client is
+	told   []feedring.Hint
+	words  *match.Expr
+}
+
+func hintOf(it *item) feedring.Hint {
+	return feedring.Hint{Copy: feedring.CopyKey(it.entry.Ref(), it.entry.ID), Published: it.entry.Published}
+}
+
+// holds is the hints of all that the world holds of a theme, newest first.
+func (w *world) holds(theme feedring.Theme) *feedring.Hints {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := &feedring.Hints{Copies: []feedring.Hint{}}
+	for i := range w.logs[theme] {
+		h.Copies = append(h.Copies, hintOf(&w.logs[theme][i]))
+	}
+	slices.SortStableFunc(h.Copies, func(a, b feedring.Hint) int { return b.Published.Compare(a.Published) })
+	h.Copies = h.Copies[:min(len(h.Copies), feedring.MaxHints)]
+	return h
 }
 
 func (v *visit) send(m *feedringv1.AttachReply) error {
@@ -351,7 +388,17 @@ func (v *visit) item(it *item) error {
 	if forge {
 		seal.Signature = bytes.Repeat([]byte{7}, 64)
 	}
+	v.peer.w.mu.Lock()
+	omits := v.peer.omits
+	v.peer.w.mu.Unlock()
+	if omits != nil && omits(&it.entry) || !v.want.Query.Stem && !v.words.Match(match.TextOf(&it.entry)) {
+		return nil
+	}
 	v.sent++
+	if v.want.Summary {
+		v.told = append(v.told, hintOf(it))
+		return nil
+	}
 	return v.send(wire.ItemTo(seal.Signer, seal.Payload, seal.Signature, it.arrived, it.vouched))
 }
 
@@ -372,6 +419,12 @@ func (v *visit) run() error {
 		}
 	} else if err := v.advance(log); err != nil {
 		return err
+	}
+	if v.want.Summary {
+		if v.peer.invents {
+			v.told = append([]feedring.Hint{{Copy: rand.Uint64(), Published: time.Now().Add(-20 * time.Second)}}, v.told...)
+		}
+		return v.send(wire.SummaryTo(v.want.Query.Stem, append([]feedring.Hint{}, v.told...)))
 	}
 	if v.want.Cursor == nil {
 		if err := v.send(wire.MarkTo(heads(log))); err != nil {

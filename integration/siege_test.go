@@ -11,10 +11,13 @@ import (
 	"testing"
 	"time"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/polls"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
 
@@ -24,6 +27,7 @@ type phase struct {
 	Keys  int    `json:"keys"`  // hostile ones that attack at the same time, eight of a /24
 	Fresh bool   `json:"fresh"` // each is replaced by a new one after each attack
 	Liars int    `json:"liars"` // members that make room for readers and answer with nothing
+	Half  bool   `json:"half"`  // or with all but every second entry
 
 	Used       int `json:"keys_used"`
 	Shut       int `json:"connections_refused"` // of hostile keys
@@ -72,7 +76,7 @@ type siege struct {
 
 // TestSiege has honest readers ask and follow while hostile keys attack in several ways at
 // the same time: one key, twenty, new keys again and again, twenty for each honest peer, and
-// one and two members that keep everything back, a third of the group. Through all of it a
+// one and two members that keep everything back, a third of the group, and one that keeps every second entry back. Through all of it a
 // member signs the entries that the site is about to publish. Honest answers stay whole, the
 // follower is shown each entry once, the site's entries are its own, and memory is bounded.
 // FEEDRING_SIEGE says how long it takes, and the file FEEDRING_SIEGE_JSON gets the figures:
@@ -88,6 +92,7 @@ func TestSiege(t *testing.T) {
 	phases := []*phase{
 		{Name: "peace"}, {Name: "one key", Keys: 1}, {Name: "twenty keys", Keys: 20}, {Name: "new keys again and again", Keys: 16, Fresh: true},
 		{Name: "twenty keys for each honest peer", Keys: 20 * len(s.honest)}, {Name: "one liar", Keys: 1, Liars: 1}, {Name: "two liars agree", Keys: 1, Liars: 2},
+		{Name: "a liar keeps every second entry back", Keys: 1, Liars: 1, Half: true},
 	}
 	for _, p := range phases {
 		s.withstands(p, length/time.Duration(len(phases)))
@@ -197,10 +202,18 @@ func (s *siege) withstands(p *phase, length time.Duration) {
 	var liars []*member
 	for range p.Liars {
 		m := s.member()
+		var shown []*feedring.Seal
+		if p.Half {
+			for i, seal := range m.polled(s.honest[1]) {
+				if i%2 == 0 {
+					shown = append(shown, seal)
+				}
+			}
+		}
 		m.mu.Lock()
 		m.assign, m.onAttach = true, func(answer *wire.Stream) {
 			p.count(func() { p.LiarsAsked++ })
-			nothing(answer)
+			only(answer, shown)
 		}
 		m.row.Version, m.row.Admitted = m.row.Version+1, time.Now() // only who says so is sent readers
 		row := m.row
@@ -276,12 +289,36 @@ func (s *siege) ask(c *client.Client, p *phase) time.Duration {
 	return took
 }
 
-// nothing is a provider's answer without an entry, and signs of life after it.
-func nothing(s *wire.Stream) {
-	_ = s.Send(wire.CaughtTo(0, false), time.Second)
+// only is a provider's answer with some entries, and signs of life after it.
+func only(s *wire.Stream, entries []*feedring.Seal) {
+	for _, seal := range entries {
+		_ = s.Send(wire.ItemTo(seal.Signer, seal.Payload, seal.Signature, time.Time{}, ""), time.Second)
+	}
+	_ = s.Send(wire.CaughtTo(len(entries), false), time.Second)
 	for s.Receive(&feedringv1.AttachRequest{}, time.Minute) == nil {
 		_ = s.Send(wire.AliveTo(), time.Second)
 	}
+}
+
+// polled is what a peer of the group answers to a poll for the first feed that it offers.
+func (m *member) polled(of *peer) (entries []*feedring.Seal) {
+	m.t.Helper()
+	_, _, rows := m.now()
+	i := slices.IndexFunc(rows, func(r group.Row) bool { return string(r.Peer) == of.id })
+	to, err := libpeer.AddrInfoFromString(of.byTCP())
+	must(m.t, err)
+	must(m.t, m.lib.Connect(m.t.Context(), *to))
+	raw, err := m.lib.NewStream(m.t.Context(), to.ID, wire.ProtocolID("main", wire.VerbPoll))
+	must(m.t, err)
+	defer raw.Close()
+	stream := wire.NewStream(raw)
+	must(m.t, stream.Send(polls.RequestTo(polls.Request{Feed: feedring.FeedRef{URL: rows[i].Feeds[0].URL, Publisher: rows[i].Peer}}), time.Second))
+	var part feedringv1.PollPart
+	must(m.t, stream.Receive(&part, 10*time.Second))
+	for _, item := range part.GetItems() {
+		entries = append(entries, wire.SealFrom(item))
+	}
+	return entries
 }
 
 // publishes has the site publish twice a second for a time, and until what the phase is about

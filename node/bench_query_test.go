@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,12 +27,13 @@ const benchWithin = 10 * time.Second
 func BenchmarkQueryGroup(b *testing.B) {
 	b.Run("unseen", func(b *testing.B) { benchGroup(b, benchSeveral) })
 	b.Run("again", func(b *testing.B) { benchGroup(b, 1) })
+	b.Run("words", func(b *testing.B) { benchGroup(b, 1, "entry") })
 }
 
 // benchSeveral is more pages of ten than a client remembers entries of.
 const benchSeveral = 1000
 
-func benchGroup(b *testing.B, pages int) {
+func benchGroup(b *testing.B, pages int, words ...string) {
 	w := newBenchNet(b)
 	w.group("news", 5)
 	w.pages(pages)
@@ -44,7 +46,9 @@ func benchGroup(b *testing.B, pages int) {
 	for b.Loop() {
 		n++
 		begun := time.Now()
-		benchQuery(b, c, w.page(n%pages), 10)
+		q := w.page(n % pages)
+		q.Words = strings.Join(words, " ")
+		benchQuery(b, c, q, 10)
 		took.add(time.Since(begun))
 	}
 	took.report(b)
