@@ -31,7 +31,6 @@ func (s shell) PollAt(f feedring.FeedRef, at time.Time) {
 func (s shell) PollSet(f feedring.FeedRef) bool {
 	return s.timers.IsSet(timerKey{kind: timerPoll, ref: f})
 }
-
 func (s shell) Quota(p feedring.PeerID) standing.Quota { return s.admitter.Quota(p) }
 func (s shell) AskHeads(of feedring.PeerID, after feedring.FeedRef) {
 	s.send(of, HeadsWanted{Header: s.header(), After: after})
