@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -45,7 +47,30 @@ type Client struct {
 	conns     *conns.Conns
 	askedLast askedLast
 	log       *slog.Logger
-	blocks    Blocks // nil: nothing is hidden
+	blocks    Blocks             // nil: nothing is hidden
+	members   *membership.Keeper // nil: the network has no charter
+	granted   granted
+}
+
+// granted is whom the last final named as providers.
+type granted struct {
+	mu    sync.Mutex
+	peers []feedring.PeerInfo
+}
+
+func (g *granted) set(f *feedring.Final) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.peers = g.peers[:0]
+	for i := range f.Grants {
+		g.peers = append(g.peers, candidates(&f.Grants[i])...)
+	}
+}
+
+func (g *granted) all() []feedring.PeerInfo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.peers)
 }
 
 // New makes a client with a libp2p host of its own, which only dials. Nobody is
@@ -79,7 +104,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	c := NewWith(overHost{h, stop}, hosting.Network, entry)
 	c.log = cmp.Or(cfg.Logger, c.log)
 	c.blocks = cfg.Blocks
-	if members != nil {
+	if c.members = members; members != nil {
 		c.blocks = removed{members, cfg.Blocks}
 	}
 	for _, p := range cfg.Known {
@@ -142,6 +167,9 @@ func (hearsay) Attribute(e *feedring.Entry, told string) {
 // fail.
 func (c *Client) Close() error {
 	c.conns.Close()
+	if c.members != nil {
+		c.members.Note(append(c.peers.Known(), c.granted.all()...)) // whom to ask next time, should the present ones be away
+	}
 	return c.transport.Close()
 }
 
@@ -213,16 +241,21 @@ func (o overHost) Close() error {
 // rollEvery is how often a client asks for the members of its network.
 const rollEvery = time.Minute
 
-// keepMembers hears of the members of a network with a charter until it is stopped.
+// keepMembers hears of the members of a network with a charter until it is stopped. What it heard
+// is on disk then.
 func keepMembers(members *membership.Keeper, h *host.Host, log *slog.Logger) (stop func()) {
 	if members == nil {
 		return func() {}
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	members.Begin(h, nil, log)
 	members.Listen(h)
-	go members.Run(ctx, rollEvery)
-	return stop
+	var running sync.WaitGroup
+	running.Go(func() { members.Run(ctx, rollEvery) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
 }
 
 func (o overHost) Open(ctx context.Context, to feedring.PeerID, verb feedring.Verb) (Stream, error) {

@@ -87,6 +87,7 @@ func (c *Client) find(ctx context.Context, q *question) (feedring.Final, error) 
 		case a := <-s.answers:
 			if a.err == nil {
 				c.peers.Answered(a.peer)
+				c.granted.set(&a.final)
 				return a.final, nil
 			}
 			c.peers.Failed(a.peer)

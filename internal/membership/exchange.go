@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,6 +76,7 @@ func (k *Keeper) Run(ctx context.Context, period time.Duration) {
 	for {
 		select {
 		case <-ctx.Done():
+			k.keepAddresses() // a command may end before the first period does
 			return
 		case <-k.changed:
 			k.partFromOthers(ctx, out)
@@ -289,6 +291,30 @@ func (k *Keeper) keepAddresses() {
 	for _, p := range k.host.KnownPeers() {
 		addrs = append(addrs, p.Addrs[:min(len(p.Addrs), addrsOfAPeer)]...)
 	}
+	k.saveAddresses(addrs)
+}
+
+// Note keeps addresses of peers of which others told, after those that are kept already.
+func (k *Keeper) Note(peers []feedring.PeerInfo) {
+	if k.data == "" || k.charter.Load() == nil {
+		return
+	}
+	addrs := k.Addresses()
+	for _, p := range peers {
+		for _, a := range p.Addrs[:min(len(p.Addrs), addrsOfAPeer)] {
+			if !strings.Contains(a, "/p2p/") {
+				a += "/p2p/" + string(p.ID)
+			}
+			if !slices.Contains(addrs, a) {
+				addrs = append(addrs, a)
+			}
+		}
+	}
+	k.saveAddresses(addrs)
+}
+
+// saveAddresses keeps addresses, and as many of those that were kept as there is room for.
+func (k *Keeper) saveAddresses(addrs []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, a := range k.addrs {
