@@ -31,7 +31,7 @@ func (h hidden) Changes() uint64 {
 
 // Feed reports whether a feed of a publisher is hidden.
 func (h hidden) Feed(ref feedring.FeedRef) bool {
-	return h.Blocks.Feed(ref) || h.optOuts.Hides(ref) || h.members.Hides(ref.Publisher) || h.members.removals().RemovesFeed(ref) || h.forks.Bars(ref.Publisher)
+	return h.Blocks.Feed(ref) || h.optOuts.Hides(ref) || h.members.Hides(ref.Publisher) || h.members.removals().RemovesFeed(ref) || h.forks.Bars(ref)
 }
 
 // Entry reports whether an entry is hidden.

@@ -22,17 +22,20 @@ type incumbent struct {
 	info   feedring.PeerInfo
 	active bool      // it answered since it was displaced
 	until  time.Time // when it is forgotten unless it is active
+	// unanswered is how many lookups it did not answer since it answered one.
+	unanswered int
 }
 
-// displaced keeps the manager of a group that was displaced by one that it neither named nor
-// told of. Those known longest come first: who claims again and again displaces nobody here.
-func (m *Machine) displaced(g feedring.GroupID, before, after groupView, from feedring.PeerID) {
-	if !after.live || !before.live || !before.row.Acknowledged || before.row.Term.Claimant == after.row.Term.Claimant {
+// displaced keeps the manager of a group that another claim, or a mark, took off the map, though
+// it named nobody its secondary who claims now. Those known longest come first: who claims again and
+// again displaces nobody here. A row that a manager only passes on is no word of its own.
+func (m *Machine) displaced(g feedring.GroupID, before, after groupView) {
+	old, now := before.row.Term.Claimant, after.row.Term.Claimant
+	if !before.live || !before.row.Acknowledged || after.live && old == now && after.row.Acknowledged {
 		return
 	}
-	old, now := before.row.Term.Claimant, after.row.Term.Claimant
-	if old == m.cfg.Self || from == old || before.secondary == now {
-		m.Yielded(g, old)
+	if old == m.cfg.Self || before.secondary == now || old == now && after.text.Gone {
+		m.Yielded(g, old, feedring.PeerInfo{})
 		return
 	}
 	list := m.incumbents[g]
@@ -69,19 +72,53 @@ func (m *Machine) Incumbents(g feedring.GroupID) (peers []feedring.PeerID) {
 	return peers
 }
 
-// Yielded forgets that p managed g: it says so itself, or named who does. It reports whether
-// that was remembered.
-func (m *Machine) Yielded(g feedring.GroupID, p feedring.PeerID) bool {
-	before := len(m.incumbents[g])
-	m.keepIncumbents(g, func(it *incumbent) bool { return it.Peer != p })
-	return len(m.incumbents[g]) < before
+// Rank orders the managers of a group that is disputed by how long this peer knows them, those known
+// longest first.
+func (m *Machine) Rank(g feedring.GroupID, p feedring.PeerID) int {
+	list := m.incumbents[g]
+	if i := slices.IndexFunc(list, func(it incumbent) bool { return it.Peer == p }); i >= 0 {
+		return i
+	}
+	return len(list)
 }
 
-// Unanswered has one be asked that did not answer a lookup.
+// Yielded forgets that p managed g: it says so itself, or named who does. Where it names another
+// than the leader on the map, that one is kept in its place. It reports whether p was remembered.
+func (m *Machine) Yielded(g feedring.GroupID, p feedring.PeerID, to feedring.PeerInfo) bool {
+	list := m.incumbents[g]
+	i := slices.IndexFunc(list, func(it incumbent) bool { return it.Peer == p })
+	if i < 0 {
+		return false
+	}
+	known := slices.ContainsFunc(list, func(it incumbent) bool { return it.Peer == to.ID })
+	if to.ID == "" || known || m.leads(g, to.ID) || to.ID == m.cfg.Self {
+		m.keepIncumbents(g, func(it *incumbent) bool { return it.Peer != p })
+		return true
+	}
+	list[i].Party, list[i].info, list[i].unanswered = m.party(to.ID, proof.Party{}), to, 0
+	m.askIncumbent(g, &list[i])
+	return true
+}
+
+// mostUnanswered is how many lookups a displaced manager may leave without an answer.
+const mostUnanswered = 3
+
+// Unanswered notes that a displaced manager did not answer a lookup.
 func (m *Machine) Unanswered(g feedring.GroupID, p feedring.PeerID) {
 	for i := range m.incumbents[g] {
 		if it := &m.incumbents[g][i]; it.Peer == p && it.active {
+			it.unanswered++
 			m.askIncumbent(g, it)
+		}
+	}
+	m.keepIncumbents(g, func(it *incumbent) bool { return it.unanswered < mostUnanswered })
+}
+
+// Answered notes that it did.
+func (m *Machine) Answered(g feedring.GroupID, p feedring.PeerID) {
+	for i := range m.incumbents[g] {
+		if it := &m.incumbents[g][i]; it.Peer == p {
+			it.active, it.unanswered = true, 0
 		}
 	}
 }
@@ -106,7 +143,7 @@ func (m *Machine) forgetIncumbents() {
 
 func (m *Machine) keepIncumbents(g feedring.GroupID, keep func(*incumbent) bool) {
 	list := slices.DeleteFunc(slices.Clone(m.incumbents[g]), func(it incumbent) bool { return !keep(&it) })
-	if r := m.ringMap.At(g); len(list) == 0 || r == nil || !r.Present() {
+	if len(list) == 0 {
 		delete(m.incumbents, g)
 	} else {
 		m.incumbents[g] = list

@@ -243,12 +243,53 @@ func TestDisplacedManagersAreKept(t *testing.T) {
 	if beside := m.Incumbents(g); len(beside) == 0 || beside[0] != "p001" || len(m.incumbents[g]) > maxIncumbents {
 		t.Errorf("%v are asked beside the leader, of %+v", beside, m.incumbents[g])
 	}
-	if !m.Yielded(g, "p001") || slices.Contains(m.Incumbents(g), "p001") || m.Yielded(g, "p001") {
-		t.Error("one that yielded is asked")
+	if !m.Yielded(g, "p001", feedring.PeerInfo{ID: "p002"}) || m.Incumbents(g)[0] != "p002" || m.Yielded(g, "p001", feedring.PeerInfo{}) {
+		t.Errorf("%v are asked after p001 named p002", m.Incumbents(g))
+	}
+	for range mostUnanswered {
+		m.Answered(g, "p002")
+		m.Step(w.now, Receive{From: "p002", Message: SearchAck{}})
+	}
+	for range mostUnanswered {
+		m.Unanswered(g, "p002")
+		m.Step(w.now, Receive{From: "p002", Message: SearchAck{}})
+	}
+	if slices.Contains(m.Incumbents(g), "p002") {
+		t.Error("one that answers no lookup is asked")
 	}
 }
 
-// Nobody is kept who does not answer, who tells of the new manager itself, or whose secondary took over.
+// A manager whose row was marked lost, or that passes its rival's row on, is kept as well.
+func TestDisplacedByTheWayAbout(t *testing.T) {
+	for _, how := range []string{"marked", "passed on", "tombstone"} {
+		w := newNetwork(t)
+		w.grow(3)
+		w.run(4*refresh, nil)
+		m := w.peers["p000"].Machine
+		g := theme(1).Group()
+		first, taken := rowOf(1, "p001", 2), rowOf(1, "taker", 9)
+		first.Acknowledged, taken.Acknowledged = true, true
+		m.Step(w.now, Receive{From: "p001", Message: Rows{Rows: []*Row{first}}})
+		m.Step(w.now, Receive{From: "taker", Message: SearchAck{}})
+		from := feedring.PeerID("taker")
+		switch how {
+		case "marked":
+			m.Step(w.now, Receive{From: "p002", Message: Rows{Lost: []Lost{{Group: g, Term: first.Term, Version: first.Version, By: "p002"}}}})
+		case "passed on":
+			from = "p001"
+		case "tombstone":
+			gone := *rowOf(1, "taker", 8)
+			gone.Acknowledged, gone.Gone = true, true
+			m.Step(w.now, Receive{From: "p002", Message: Rows{Rows: []*Row{&gone}}})
+		}
+		m.Step(w.now, Receive{From: from, Message: Rows{Rows: []*Row{taken}}})
+		if !m.leads(g, "taker") || !slices.Equal(m.Incumbents(g), []feedring.PeerID{"p001"}) {
+			t.Errorf("%s: the taker leads: %v, asked beside it: %v", how, m.leads(g, "taker"), m.Incumbents(g))
+		}
+	}
+}
+
+// Nobody is kept who does not answer, also if it told of the new manager, or whose secondary took over.
 func TestDisplacedManagersThatAreNotKept(t *testing.T) {
 	for _, how := range []string{"silent", "own word", "secondary", "provisional"} {
 		w := newNetwork(t)
@@ -277,7 +318,7 @@ func TestDisplacedManagersThatAreNotKept(t *testing.T) {
 		if !m.leads(g, "second") {
 			t.Fatalf("%s: it leads not", how)
 		}
-		if kept := len(m.Incumbents(g)) > 0; kept != (how == "silent") {
+		if kept := len(m.Incumbents(g)) > 0; kept != (how == "silent" || how == "own word") {
 			t.Errorf("%s: kept at first: %v", how, kept)
 		}
 		w.now = w.now.Add(2 * refresh)

@@ -87,7 +87,7 @@ func (m *Machine) changed(g feedring.GroupID, before groupView, from feedring.Pe
 	if after.row == before.row {
 		return
 	}
-	m.displaced(g, before, after, from)
+	m.displaced(g, before, after)
 	m.emit(Changed{Row: s.Row, Lost: s.Lost != nil})
 	m.reach(s.Row.Manager, before.addrs)
 	m.reach(s.Row.Deputy, before.dep)

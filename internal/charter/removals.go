@@ -174,7 +174,7 @@ func (r *Roll) roomFor(by feedring.PeerID) error {
 			own++
 		}
 	}
-	if all >= MaxRemovals || own >= MaxRemovalsOfOne && !r.isRoot(by) {
+	if !r.isRoot(by) && (all >= MaxRemovals || own >= MaxRemovalsOfOne) {
 		return ErrManyRemovals
 	}
 	return nil

@@ -197,8 +197,9 @@ func Create(data, label string, mode charter.Mode, now time.Time) (made Created,
 	if is, err := NetworkOf(data); err != nil || is != "" {
 		return made, errors.Join(err, &OtherError{data, is})
 	}
-	if err := mayBecome(data, ""); err != nil {
-		return made, err
+	if _, err := os.Stat(filepath.Join(data, "store")); !errors.Is(err, fs.ErrNotExist) { // a peer ran there
+		name, _ := os.ReadFile(filepath.Join(data, folder, nameFile))
+		return made, errors.Join(err, &OtherError{data, string(name)})
 	}
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return made, fmt.Errorf("data directory: %w", err)

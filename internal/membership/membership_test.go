@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -237,6 +238,11 @@ func TestDirectoriesOfOtherNetworks(t *testing.T) {
 	used := t.TempDir()
 	must(t, write(used, "store-is-beside-it", nil))
 	must(t, mayBecome(used, k.network))
+	open := t.TempDir() // a peer of an open network ran there
+	must(t, os.Mkdir(filepath.Join(open, "store"), 0o700))
+	if _, err := Create(open, "label", charter.Closed, time.Now()); !errors.As(err, &other) {
+		t.Errorf("a network was made where an open one's peer ran: %v", err)
+	}
 	must(t, NoteName(used, k.network))
 	must(t, NoteName(used, k.network))
 	if is, err := NetworkOf(used); err != nil || is != "" {

@@ -21,9 +21,11 @@ type lookup struct {
 	answered bool // by the leader
 	served   bool
 	grants   []feedring.Grant
+	ranks    []int // of the managers that made them
 	missing  []string
 	copies   []string
-	others   []feedring.PeerID // displaced managers that have still to answer
+	beside   []feedring.PeerID // displaced managers that are asked as well
+	others   []feedring.PeerID // those of them that have still to answer
 	patience time.Time         // until when they are waited for
 }
 
@@ -44,8 +46,9 @@ func (m *Machine) askIncumbents(j *job, g feedring.GroupID, p *lookup) {
 	if m.memberships[g].settled() {
 		return // a member knows its manager
 	}
-	p.others, p.patience = m.ring.Incumbents(g), m.now.Add(answerWithin)
-	for _, to := range p.others {
+	p.beside, p.patience = m.ring.Incumbents(g), m.now.Add(answerWithin)
+	p.others = p.beside
+	for _, to := range p.beside {
 		p.asked = append(p.asked, to)
 		j.messages += 2
 		m.sendPlace(j, g, to, false)
@@ -164,29 +167,41 @@ func (m *Machine) placed(from feedring.PeerID, answer group.Placed) {
 		if p == nil || p.done || !slices.Contains(p.asked, from) {
 			continue
 		}
-		p.take(from, &answer)
+		m.ring.Answered(answer.Group, from)
+		p.take(from, m.ring.Rank(answer.Group, from), &answer)
 		m.end(answer.Group, p)
 		m.settle(j)
 	}
 }
 
-// take takes one answer in. Where two managers serve a group, what each grants counts.
-func (p *lookup) take(from feedring.PeerID, answer *group.Placed) {
-	if i := slices.Index(p.others, from); i >= 0 {
-		p.others = slices.Delete(slices.Clone(p.others), i, i+1)
+// mostContested is how many grants of one manager count where a group has several.
+const mostContested = 64
+
+// take takes one answer in. Where two managers serve a group, what each grants counts. Of two grants of
+// one provider that counts whose manager this peer knows for longer (rank): a ticket of the other may be
+// one that the provider refuses. What is missing is for the leader to say, unless it serves nothing.
+func (p *lookup) take(from feedring.PeerID, rank int, answer *group.Placed) {
+	displaced := slices.Contains(p.beside, from)
+	if displaced {
+		p.others = slices.DeleteFunc(slices.Clone(p.others), func(o feedring.PeerID) bool { return o == from })
 	} else {
 		p.answered = true
 	}
-	if answer.Served && !p.served { // what was missing for one that serves nothing is no loss
-		p.served, p.missing = true, nil
+	grants := answer.Grants
+	if len(p.beside) > 0 && len(grants) > mostContested {
+		grants = grants[:mostContested]
 	}
-	if answer.Served == p.served {
-		p.missing = slices.Concat(p.missing, answer.Missing)
-		p.copies = slices.Concat(p.copies, answer.Copies)
+	if answer.Served && (!p.served || !displaced) || !displaced && !p.served {
+		p.missing, p.copies = slices.Clone(answer.Missing), slices.Clone(answer.Copies)
 	}
-	for _, g := range answer.Grants {
-		if !slices.ContainsFunc(p.grants, func(o feedring.Grant) bool { return o.Provider.ID == g.Provider.ID }) {
-			p.grants = append(slices.Clip(p.grants), g)
+	p.served = p.served || answer.Served
+	p.grants, p.ranks = slices.Clone(p.grants), slices.Clone(p.ranks)
+	for _, g := range grants {
+		switch i := slices.IndexFunc(p.grants, func(o feedring.Grant) bool { return o.Provider.ID == g.Provider.ID }); {
+		case i < 0:
+			p.grants, p.ranks = append(p.grants, g), append(p.ranks, rank)
+		case rank < p.ranks[i]:
+			p.grants[i], p.ranks[i] = g, rank
 		}
 	}
 	if p.served && len(p.grants)+len(p.missing) == 0 { // it has the provider, and nobody has room
@@ -197,7 +212,7 @@ func (p *lookup) take(from feedring.PeerID, answer *group.Placed) {
 // yielded takes the word of a displaced manager that another one leads its group.
 func (m *Machine) yielded(from feedring.PeerID, s group.Stale) {
 	g := s.Header.Group
-	if !m.ring.Yielded(g, from) {
+	if !m.ring.Yielded(g, from, feedring.PeerInfo{ID: s.Claim.Term.Claimant, Addrs: s.Addrs}) {
 		return
 	}
 	for _, key := range sorted(m.jobs, ring.Attempt.Compare) {

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -30,9 +31,9 @@ func TestTwoManagersOfOneGroup(t *testing.T) {
 		{{"leader", taker}, {"old", old}},
 		{{"old", old}, {"leader", taker}},
 	} {
-		m, p := &Machine{now: time.Unix(1, 0)}, &lookup{theme: "news", others: []feedring.PeerID{"old"}, patience: time.Unix(2, 0)}
+		m, p := &Machine{now: time.Unix(1, 0)}, &lookup{theme: "news", beside: []feedring.PeerID{"old"}, others: []feedring.PeerID{"old"}, patience: time.Unix(2, 0)}
 		for i, a := range answers {
-			p.take(a.from, &a.is)
+			p.take(a.from, map[feedring.PeerID]int{"leader": 1}[a.from], &a.is)
 			if m.end(feedring.GroupID{}, p); p.done != (i == 1) {
 				t.Errorf("after %d of 2 answers it is over: %v", i+1, p.done)
 			}
@@ -41,8 +42,32 @@ func TestTwoManagersOfOneGroup(t *testing.T) {
 		for _, g := range p.grants {
 			providers[g.Provider.ID]++
 		}
-		if !p.served || providers["p"] != 1 || providers["q"] != 1 || !slices.Equal(p.missing, []string{"news/r"}) {
+		want := []string{"news/r"}
+		if answers[0].is.Served && answers[1].is.Served {
+			want = nil // it is for the leader to say
+		}
+		if !p.served || providers["p"] != 1 || providers["q"] != 1 || !slices.Equal(p.missing, want) {
 			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// A leader that grants the same peers, by tickets that they refuse, or more than there is room for,
+// takes the place of nobody's grants.
+func TestGrantsOfATaker(t *testing.T) {
+	grant := func(to, by feedring.PeerID) feedring.Grant {
+		return feedring.Grant{Theme: "news", Provider: feedring.PeerInfo{ID: to}, Ticket: feedring.Ticket{Seal: &feedring.Seal{Signer: by}}}
+	}
+	var many []feedring.Grant
+	for i := range 2000 {
+		many = append(many, grant(feedring.PeerID(fmt.Sprint("nobody", i)), "taker"))
+	}
+	for _, taken := range [][]feedring.Grant{{grant("p", "taker")}, many} {
+		p := &lookup{theme: "news", beside: []feedring.PeerID{"old"}, others: []feedring.PeerID{"old"}}
+		p.take("leader", 1, &group.Placed{Served: true, Grants: taken})
+		p.take("old", 0, &group.Placed{Served: true, Grants: []feedring.Grant{grant("p", "old")}})
+		if len(p.grants) > 2*mostContested || !slices.ContainsFunc(p.grants, func(g feedring.Grant) bool { return g.Provider.ID == "p" && g.Ticket.Seal.Signer == "old" }) {
+			t.Errorf("%d grants, none of the old manager", len(p.grants))
 		}
 	}
 }

@@ -22,9 +22,11 @@ import (
 )
 
 const (
-	// MaxOf is how many forks of one publisher are kept. Of one that made as many nothing counts any more.
+	// MaxOf is how many forks of one log are kept. Of one that was forked as often nothing counts any more: a
+	// disk that was restored forks each log of its publisher once.
 	MaxOf = 16
 
+	maxOfKey   = 256      // of one publisher; of more nothing is noted
 	maxLowered = 16       // times that evidence of one epoch is replaced by some of an earlier position
 	maxAll     = 1024     // of all publishers
 	maxBytes   = 64 << 20 // of all evidence
@@ -154,7 +156,7 @@ func (k *Keeper) drop(ref feedring.FeedRef, epoch uint64) {
 	k.changes.Add(1)
 }
 
-// kept returns what is kept of an epoch of a feed, and how many forks of its publisher.
+// kept returns what is kept of an epoch of a feed, and how many forks of that feed.
 func (k *Keeper) kept(ref feedring.FeedRef, epoch uint64) (f kept, found bool, of int) {
 	if !k.some.Load() {
 		return f, false, 0
@@ -162,16 +164,23 @@ func (k *Keeper) kept(ref feedring.FeedRef, epoch uint64) (f kept, found bool, o
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i := find(k.logs[ref], epoch); i >= 0 {
-		return k.logs[ref][i], true, k.of[ref.Publisher]
+		return k.logs[ref][i], true, len(k.logs[ref])
 	}
-	return f, false, k.of[ref.Publisher]
+	return f, false, len(k.logs[ref])
+}
+
+// full reports whether no more forks of a publisher are noted.
+func (k *Keeper) full(publisher feedring.PeerID) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.of[publisher] >= maxOfKey
 }
 
 // Known reports whether evidence of a fork there is no news, or one too many.
 func (k *Keeper) Known(ref feedring.FeedRef, at feedring.Position) bool {
 	f, found, of := k.kept(ref, at.Epoch)
 	if !found {
-		return of >= MaxOf
+		return of >= MaxOf || k.full(ref.Publisher)
 	}
 	return f.at.Sequence <= at.Sequence || f.lowered >= maxLowered
 }
@@ -277,9 +286,9 @@ func (k *Keeper) Any() bool { return k.some.Load() }
 // Changes is another number whenever something else is hidden.
 func (k *Keeper) Changes() uint64 { return k.changes.Load() }
 
-// Bars reports whether nothing of a publisher counts.
-func (k *Keeper) Bars(publisher feedring.PeerID) bool {
-	_, _, of := k.kept(feedring.FeedRef{Publisher: publisher}, 0)
+// Bars reports whether nothing of a feed counts.
+func (k *Keeper) Bars(ref feedring.FeedRef) bool {
+	_, _, of := k.kept(ref, 0)
 	return of >= MaxOf
 }
 

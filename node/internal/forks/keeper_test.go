@@ -99,8 +99,8 @@ func TestForksAreKept(t *testing.T) {
 	}
 }
 
-// Of a publisher that forks again and again sixteen are kept, and then nothing of it counts.
-func TestManyForksOfOnePublisher(t *testing.T) {
+// Of a log that is forked again and again sixteen forks are kept, and then nothing of it counts.
+func TestManyForksOfOneLog(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	defer s.Close()
 	k, by, other := openKeeper(t, s), wiretest.NewSealer(t, 1), wiretest.NewSealer(t, 2)
@@ -108,11 +108,11 @@ func TestManyForksOfOnePublisher(t *testing.T) {
 		if news := add(t, k, forkAt(t, by, epoch+1, 2)); news != (epoch < forks.MaxOf) {
 			t.Errorf("fork %d: news %v", epoch+1, news)
 		}
-		if bars := k.Bars(by.ID()); bars != (epoch+1 >= forks.MaxOf) {
+		if bars := k.Bars(forkAt(t, by, epoch+1, 2).Feed); bars != (epoch+1 >= forks.MaxOf) {
 			t.Errorf("after %d forks barred: %v", epoch+1, bars)
 		}
 	}
-	if !add(t, k, forkAt(t, other, 1, 2)) || k.Bars(other.ID()) {
+	if fork := forkAt(t, other, 1, 2); !add(t, k, fork) || k.Bars(fork.Feed) {
 		t.Error("another publisher pays for it")
 	}
 	kept := 0
@@ -131,5 +131,30 @@ func TestManyForksOfOnePublisher(t *testing.T) {
 	}
 	if kept, _ := k.Evidence(fork.Feed, 7); kept.At.Sequence < 80 {
 		t.Errorf("one epoch's evidence was replaced until %v", kept.At)
+	}
+}
+
+// A publisher whose disk was restored forked all of its logs once: each ends at its fork, and a later
+// epoch counts.
+func TestForksOfManyFeeds(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	defer s.Close()
+	k, by := openKeeper(t, s), wiretest.NewSealer(t, 1)
+	for i := range 3 * forks.MaxOf {
+		var seals [2]*feedring.Seal
+		ref := feedring.FeedRef{}
+		for j := range seals {
+			e := wiretest.SampleEntry(by.ID())
+			e.Feed, e.Title, e.Position = fmt.Sprintf("https://site.example/%d", i), fmt.Sprint(j), feedring.Position{Epoch: 1, Sequence: 2}
+			e.ID = feedring.NewEntryID(e.Feed, e.Key, "", "")
+			ref, seals[j] = e.Ref(), wiretest.SealEntry(t, by, e, [32]byte{})
+		}
+		fork, err := wire.ForkOf(seals[0], seals[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !add(t, k, fork) || k.Bars(ref) || k.Hides(ref, feedring.Position{Epoch: 2, Sequence: 1}) || !k.Hides(ref, feedring.Position{Epoch: 1, Sequence: 2}) {
+			t.Fatalf("after %d forks of as many feeds: barred %v", i+1, k.Bars(ref))
+		}
 	}
 }

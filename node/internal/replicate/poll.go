@@ -38,7 +38,7 @@ func (r *Replicator) Fetch(o group.Fetch) {
 	r.Tasks.Run(func() {
 		got := nothing(o)
 		var err error
-		if r.blocksFeed(o.Feed) || r.Forks != nil && r.Forks.Bars(o.Feed.Publisher) {
+		if r.blocksFeed(o.Feed) || r.Forks != nil && r.Forks.Bars(o.Feed) {
 			err = errBlocked
 		} else if r.spent(o) {
 			err = errQuota

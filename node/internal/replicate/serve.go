@@ -145,7 +145,7 @@ func (r *Replicator) pollPart(ref feedring.FeedRef, after feedring.Position, fre
 	began := time.Now()
 	for rows := 0; ; {
 		h, _ := r.Store.Head(ref)
-		if h.Private || !r.serves(&h) || r.Forks != nil && r.Forks.Bars(ref.Publisher) {
+		if h.Private || !r.serves(&h) || r.Forks != nil && r.Forks.Bars(ref) {
 			return &feedringv1.PollPart{}, after, false, nil
 		}
 		if back && (h.Count == 0 || after.Compare(h.First) < 0) {
