@@ -199,6 +199,7 @@ var arrows = map[string][]string{
 	"node/internal/optouts":     {".", "internal/optout", "internal/origin/fetch", "internal/peer", "internal/store", "internal/vouch", "internal/web"},
 	"node/internal/contacts":    {".", "internal/host", "internal/host/addr", "internal/peer", "internal/store"},
 	"node/internal/backlog":     {},
+	"node/internal/moving":      {".", "internal/charter", "internal/host/identity", "internal/membership", "internal/readerfeeds/personal/rows", "internal/store", "internal/wire", "node/internal/contacts", "node/internal/replicate", "node/internal/sealed"},
 	"node/internal/front":       {".", "internal/asker", "internal/readerfeeds/cache", "internal/refusals", "internal/web", "node/internal/front/plain"},
 	"node/internal/front/plain": {"internal/readerfeeds/cache", "internal/web"},
 	"node/internal/personalfeeds": {

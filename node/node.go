@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/feedring/feedring/node/internal/contacts"
 	"github.com/feedring/feedring/node/internal/front"
 	"github.com/feedring/feedring/node/internal/identity"
+	"github.com/feedring/feedring/node/internal/moving"
 	"github.com/feedring/feedring/node/internal/offers"
 	"github.com/feedring/feedring/node/internal/optouts"
 	"github.com/feedring/feedring/node/internal/origins"
@@ -168,6 +170,9 @@ func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 			n.release()
 		}
 	}()
+	if err := moving.Finish(cfg.Data); err != nil {
+		return nil, fmt.Errorf("a move to another network was cut off: %w", err)
+	}
 	if err := n.openMembers(); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 const (
 	// MaxJoins is how many targets are given while the peer runs.
 	MaxJoins   = 64
-	joinRecord = "join"
+	JoinRecord = "join"
 )
 
 // Joins are the targets that this peer joins the network through: those that serve
@@ -34,7 +34,7 @@ type Joins struct {
 // OpenJoins reads what was added earlier.
 func OpenJoins(s *store.Store, fixed []string) (*Joins, error) {
 	j := &Joins{store: s, fixed: fixed}
-	value, err := s.Value(store.BucketPeer, joinRecord)
+	value, err := s.Value(store.BucketPeer, JoinRecord)
 	if errors.Is(err, store.ErrNotFound) {
 		return j, nil
 	}
@@ -99,7 +99,7 @@ func (j *Joins) Change(ctx context.Context, target string, with bool) (bool, err
 	}
 	value, err := json.Marshal(next)
 	if err == nil {
-		err = j.store.Put(ctx, store.BucketPeer, joinRecord, value)
+		err = j.store.Put(ctx, store.BucketPeer, JoinRecord, value)
 	}
 	if err != nil {
 		return false, err

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// quotaRecord is the key of the accounts of publishers in the store.
-	quotaRecord = "quotas"
+	// QuotaRecord is the key of the accounts of publishers in the store.
+	QuotaRecord = "quotas"
 	// saveQuotas is how often they are saved: what was used in that time a kill forgets.
 	saveQuotas = 5 * time.Minute
 )
@@ -63,7 +63,7 @@ func sizes(items []store.Item) (all []int) {
 // restoreQuotas reads what publishers had used when this peer stopped. Without it each restart gave
 // them all that they may use in a day.
 func (r *Replicator) restoreQuotas() {
-	value, err := r.Store.Value(store.BucketPeer, quotaRecord)
+	value, err := r.Store.Value(store.BucketPeer, QuotaRecord)
 	if errors.Is(err, store.ErrNotFound) {
 		return
 	}
@@ -100,7 +100,7 @@ func (r *Replicator) saveQuotas() {
 	}
 	value, err := json.Marshal(saved)
 	if err == nil {
-		err = r.Store.Put(context.Background(), store.BucketPeer, quotaRecord, value)
+		err = r.Store.Put(context.Background(), store.BucketPeer, QuotaRecord, value)
 	}
 	if err != nil {
 		r.Log.Warn("what publishers used of this disk is not saved", "err", err)

@@ -50,7 +50,7 @@ func TestPublisherBeyondItsQuota(t *testing.T) {
 	if !p.peer.quotas.Spent(p.ref, small, time.Now()) {
 		t.Error("a restart forgets what was used")
 	}
-	if err := p.store.Put(t.Context(), store.BucketPeer, quotaRecord, []byte("[{")); err != nil {
+	if err := p.store.Put(t.Context(), store.BucketPeer, QuotaRecord, []byte("[{")); err != nil {
 		t.Fatal(err)
 	}
 	p.peer.quotas = quota.New(begin)

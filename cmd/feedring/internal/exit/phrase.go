@@ -62,6 +62,7 @@ var advice = []struct {
 	{host.ErrPortTaken, ": stop it, or choose another port with --listen"},
 	{host.ErrPortDenied, ": choose one above 1023"},
 	{addr.ErrNoPeerID, ", as \"feedring status\" prints it"},
+	{node.ErrFormer, ": remove the folder \"former\" in --data, or move it elsewhere, and try again"},
 	{node.ErrNoData, ": name a directory"},
 	{node.ErrNetworkName, ": choose another"},
 	{node.ErrStoreInUse, ": stop the other peer there, or choose another data directory"},

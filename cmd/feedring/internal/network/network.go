@@ -39,9 +39,9 @@ func Commands(env *command.Env) []*cobra.Command {
   feedring network join CODE
   feedring network expel 12D3KooW…
   feedring network remove https://example.org/feed.xml --reason "advertising"`,
-		Args: command.OneOf("create, invite, join, members, admit, admin, expel, remove, restore or log"),
+		Args: command.OneOf("create, invite, join, members, admit, admin, expel, remove, restore, move or log"),
 	}
-	cmd.AddCommand(a.create(), a.invite(), a.join(), a.members(), a.admit(), a.admin(), a.expel(), a.remove(), a.restore(), a.log())
+	cmd.AddCommand(a.create(), a.invite(), a.join(), a.members(), a.admit(), a.admin(), a.expel(), a.remove(), a.restore(), a.move(), a.log())
 	return []*cobra.Command{command.InGroup(command.LookAfter, cmd)}
 }
 

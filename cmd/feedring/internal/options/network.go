@@ -21,9 +21,9 @@ type Network struct {
 // errNetwork is for what leads to no network.
 var errNetwork = errors.New("write a network's name, the file of its charter with a / in its path, or an invitation as \"feedring network invite\" prints it")
 
-// parseNetwork reads a network's name, an invitation, or what is in the file of a charter. A
+// ParseNetwork reads a network's name, an invitation, or what is in the file of a charter. A
 // name has neither capitals nor slashes, and an invitation is longer than a name.
-func parseNetwork(value string) (Network, error) {
+func ParseNetwork(value string) (Network, error) {
 	const maxName, maxCharter = 32, 64 << 10
 	switch {
 	case strings.ContainsAny(value, `/\`):

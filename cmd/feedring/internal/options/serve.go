@@ -104,7 +104,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c := node.Default()
 	c.Data, c.HTTP, c.HTTPOpen = data, o.http, o.httpOpen
 	var err error
-	if o.given, err = parseNetwork(o.network); err != nil {
+	if o.given, err = ParseNetwork(o.network); err != nil {
 		return c, exit.Usage("--network: %w", err)
 	}
 	c.Network = o.given.Name
