@@ -155,7 +155,10 @@ func TestFollowerMissesNothingForLong(t *testing.T) {
 			if shown[e.Title]++; shown[e.Title] > 1 {
 				t.Errorf("%q is shown again", e.Title)
 			}
-			if at, ok := published[e.Title]; ok {
+			w.mu.Lock()
+			at, ok := published[e.Title]
+			w.mu.Unlock()
+			if ok {
 				late = max(late, time.Since(at))
 			}
 			if len(shown) == all+1 {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -262,7 +263,7 @@ func (r *resealer) feed(ctx context.Context, ref feedring.FeedRef) (entries int,
 func Finish(data string) error {
 	beside, former := filepath.Join(data, movingDir), filepath.Join(data, formerDir)
 	if _, err := os.Stat(filepath.Join(beside, movedFile)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // who opens the directory says what it is
 			return nil
 		}
 		return err
