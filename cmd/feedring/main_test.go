@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,7 +33,7 @@ func TestScript(t *testing.T) {
 		Files: scripts,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exit1": exits(1), "exit2": exits(2), "exit3": exits(3), "exit4": exits(4),
-			"awaits": awaits, "address": address, "signal2": signalTwice, "dead": dead,
+			"awaits": awaits, "address": address, "signal2": signalTwice, "dead": dead, "keep": keep,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
@@ -112,6 +113,15 @@ func address(ts *testscript.TestScript, _ bool, args []string) {
 	var told struct{ Addrs []string }
 	ts.Check(json.Unmarshal(out.Bytes(), &told))
 	ts.Setenv(args[0], told.Addrs[0])
+}
+
+// keep gives a variable what the first group of an expression finds in stdout.
+func keep(ts *testscript.TestScript, _ bool, args []string) {
+	found := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if found == nil {
+		ts.Fatalf("stdout has no %s", args[1])
+	}
+	ts.Setenv(args[0], found[1])
 }
 
 // signalTwice tells all processes in the background to end, and at once again.

@@ -118,6 +118,18 @@ func (r *Roll) barring(p feedring.PeerID, now time.Time) (ids []ID) {
 	return ids
 }
 
+// Barred reports whether an expulsion of a peer is in force and not taken back, so that
+// only a root admits it.
+func (r *Roll) Barred(p feedring.PeerID, now time.Time) bool { return len(r.barring(p, now)) > 0 }
+
+// ExpelledBy reports whether a peer is expelled by a signer, or by a root, and what it
+// signed from since on is ended: another such expulsion would end no more.
+func (r *Roll) ExpelledBy(p, signer feedring.PeerID, since, now time.Time) bool {
+	return r.Expelled(p, now) && slices.ContainsFunc(r.expulsions[p], func(e *Expulsion) bool {
+		return (e.Seal.Signer == signer || r.isRoot(e.Seal.Signer)) && !since.Before(e.Since) && !r.lifted(e, now)
+	})
+}
+
 // MaxKeeps is how many statements of its subject an expulsion leaves valid.
 const MaxKeeps = 4096
 

@@ -99,6 +99,17 @@ func TestAnExpulsionEndsAllCredentials(t *testing.T) {
 	later.must(t, now.Add(day), "x", "z", "a")
 	back := later.Merge([]Statement{credential("root2", "b", Invited, now.Add(2*day), 400*day, later.Lifts("b")...)}, now)
 	back.must(t, now.Add(2*day), "x", "z", "a", "b")
+	for _, test := range []struct {
+		roll   *Roll
+		barred bool
+	}{{later, true}, {back, false}} {
+		if test.roll.Barred("b", now.Add(2*day)) != test.barred || test.roll.ExpelledBy("b", "x", now.Add(2*day), now.Add(2*day)) != test.barred {
+			t.Errorf("b is barred: %t", !test.barred)
+		}
+	}
+	if later.ExpelledBy("b", "z", now, now) || later.ExpelledBy("b", "x", start, now) || later.Barred("a", now) {
+		t.Error("another admin's expulsion, or one since an earlier time, ends no more")
+	}
 	// Then admins renew it again, and another expulsion ends it again.
 	renewed := back.Merge([]Statement{credential("z", "b", Invited, now.Add(300*day), 400*day)}, now)
 	renewed.must(t, now.Add(650*day), "x", "z", "b")

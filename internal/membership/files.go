@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -121,6 +122,19 @@ func write(data, name string, content []byte) error {
 		return err
 	}
 	return os.Rename(f.Name(), filepath.Join(dir, name))
+}
+
+// litter is how old a file has to be to be taken for one that a crash left half written.
+const litter = time.Hour
+
+// tidy removes what crashes left of write.
+func tidy(data string) {
+	files, _ := os.ReadDir(filepath.Join(data, folder))
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && strings.Contains(f.Name(), ".new-") && time.Since(info.ModTime()) > litter {
+			_ = os.Remove(filepath.Join(data, folder, f.Name()))
+		}
+	}
 }
 
 // readRoll reads the statements of the roll that are kept.

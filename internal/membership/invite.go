@@ -127,7 +127,7 @@ func (k *Keeper) redeem(holder, key feedring.PeerID) feedringv1.HelloRefusal {
 	if code.Site != "" && (k.sites == nil || !k.sites.Names(code.Site, holder)) {
 		return feedringv1.HelloRefusal_HELLO_REFUSAL_SITE
 	}
-	if k.Roll().Expelled(holder, time.Now()) {
+	if k.Roll().Barred(holder, time.Now()) {
 		return feedringv1.HelloRefusal_HELLO_REFUSAL_EXPELLED
 	}
 	k.mu.Lock()

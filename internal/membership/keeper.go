@@ -71,6 +71,7 @@ func Open(data string) (*Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
+	tidy(data)
 	k, err := open(data, c)
 	if err != nil {
 		return nil, err

@@ -189,6 +189,14 @@ func TestTheExpelledAreTold(t *testing.T) {
 	_, err = k.Merge(back)
 	must(t, err)
 	must(t, o.greets(t, k, ""))
+	// Since then admins admit it as any other.
+	renewed, err := signer.Admit(o.self(), charter.Invited, 2*time.Hour)
+	must(t, err)
+	_, err = k.Merge(renewed)
+	must(t, err)
+	if _, until := k.Roll().Rights(o.self(), time.Now()); time.Until(until) < 90*time.Minute {
+		t.Errorf("renewed until %s", until)
+	}
 	// The roll is on disk.
 	again, err := Open(k.data)
 	must(t, err)
@@ -197,6 +205,55 @@ func TestTheExpelledAreTold(t *testing.T) {
 	}
 	if _, err := byRoot.Expel([]feedring.PeerID{byRoot.sealer.ID()}, time.Time{}, ""); !errors.Is(err, ErrRoot) {
 		t.Errorf("a root is expelled: %v", err)
+	}
+}
+
+// TestTheLastAdminStays: it does not expel itself, nor with others, unless somebody else may do
+// all that it may, or a root key signs.
+func TestTheLastAdminStays(t *testing.T) {
+	k, root := founder(t)
+	o := k.other(t)
+	k.admits(t, o)
+	own, err := k.Signer("")
+	must(t, err)
+	byRoot, err := k.Signer(root)
+	must(t, err)
+	expels := func(want error, peers ...feedring.PeerID) {
+		t.Helper()
+		if _, err := own.Expel(peers, time.Time{}, ""); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	expels(ErrOnlyAdmin, k.self())
+	for _, rights := range []charter.Rights{charter.Expel, charter.Admit} { // both together are enough
+		expels(ErrOnlyAdmin, k.self())
+		admin, err := byRoot.Admit(o.self(), charter.Invited|rights, time.Hour)
+		must(t, err)
+		_, err = k.Merge(admin)
+		must(t, err)
+	}
+	expels(ErrOnlyAdmin, o.self(), k.self())
+	expels(nil, k.self())
+	if _, err := byRoot.Expel([]feedring.PeerID{k.self(), o.self()}, time.Time{}, ""); err != nil {
+		t.Errorf("a root key expels: %v", err)
+	}
+}
+
+// TestHalfWrittenFilesAreRemoved: those that a crash left, and not those of another process.
+func TestHalfWrittenFilesAreRemoved(t *testing.T) {
+	k, _ := founder(t)
+	old, young := filepath.Join(k.data, folder, rollFile+".new-1"), filepath.Join(k.data, folder, rollFile+".new-2")
+	for _, name := range []string{old, young} {
+		must(t, os.WriteFile(name, nil, 0o600))
+	}
+	must(t, os.Chtimes(old, time.Time{}, time.Now().Add(-2*litter)))
+	_, err := Open(k.data)
+	must(t, err)
+	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an old one is there: %v", err)
+	}
+	if _, err := os.Stat(young); err != nil {
+		t.Errorf("one that is being written: %v", err)
 	}
 }
 

@@ -23,6 +23,8 @@ var (
 	ErrMayNotModerate = errors.New("this peer has no credential that lets it moderate")
 	ErrRoot           = errors.New("a root key cannot be expelled")
 	ErrNoMember       = errors.New("the roll has no credential of this peer")
+	ErrOnlyAdmin      = errors.New("this peer is the last that may admit or expel others: without it nobody would")
+	ErrRootFile       = errors.New("the root key cannot be read")
 )
 
 // Signer signs statements about members: a root key, or that of an admin.
@@ -41,7 +43,7 @@ func (k *Keeper) Signer(file string) (*Signer, error) {
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("root key: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrRootFile, err)
 	}
 	key, err := crypto.UnmarshalPrivateKey(raw)
 	if err != nil {
@@ -56,16 +58,15 @@ func (k *Keeper) Signer(file string) (*Signer, error) {
 
 // Admit signs a credential. A root's takes back all expulsions of the peer.
 func (s *Signer) Admit(p feedring.PeerID, rights charter.Rights, life time.Duration) ([]charter.Statement, error) {
-	lifts := s.keeper.Roll().Lifts(p)
+	now, lifts := time.Now(), s.keeper.Roll().Lifts(p)
 	switch {
 	case s.keeper.isVouched() && rights&(charter.Expel|charter.Moderate) == 0 && len(lifts) == 0:
 		return nil, ErrNoNeed
 	case !s.rights.Has(charter.Admit):
 		return nil, ErrMayNotAdmit
-	case !s.root && len(lifts) > 0:
+	case !s.root && s.keeper.Roll().Barred(p, now):
 		return nil, ErrExpelled
 	}
-	now := time.Now()
 	c := charter.Credential{Subject: p, Rights: rights, NotBefore: now, Expires: now.Add(life)}
 	if s.root {
 		c.Lifts = lifts
@@ -74,7 +75,8 @@ func (s *Signer) Admit(p feedring.PeerID, rights charter.Rights, life time.Durat
 	return []charter.Statement{one}, err
 }
 
-// Expel signs the expulsions of members; a zero since means now.
+// Expel signs the expulsions of members; a zero since means now. A member that this
+// signer or a root expelled already, for as long, needs no other statement.
 func (s *Signer) Expel(peers []feedring.PeerID, since time.Time, reason string) (signed []charter.Statement, err error) {
 	if !s.rights.Has(charter.Expel) {
 		return nil, ErrMayNotExpel
@@ -90,6 +92,10 @@ func (s *Signer) Expel(peers []feedring.PeerID, since time.Time, reason string) 
 			return nil, ErrRoot
 		case !s.keeper.isVouched() && !slices.ContainsFunc(members, func(m charter.Member) bool { return m.Peer == p }):
 			return nil, fmt.Errorf("%s: %w", p, ErrNoMember)
+		case !s.root && p == s.sealer.ID() && !s.others(members, peers, now):
+			return nil, ErrOnlyAdmin
+		case s.keeper.Roll().ExpelledBy(p, s.sealer.ID(), since, now):
+			continue
 		}
 		one, err := charters.SealExpulsion(s.sealer, s.keeper.Roll().Expel(p, since, now, reason, s.root))
 		if err != nil {
@@ -98,6 +104,19 @@ func (s *Signer) Expel(peers []feedring.PeerID, since time.Time, reason string) 
 		signed = append(signed, one)
 	}
 	return signed, nil
+}
+
+// others reports whether members but these may do all that this signer may for who
+// belongs to the network.
+func (s *Signer) others(members []charter.Member, but []feedring.PeerID, now time.Time) bool {
+	var have charter.Rights
+	for _, m := range members {
+		if !slices.Contains(but, m.Peer) {
+			rights, _ := s.keeper.Roll().Rights(m.Peer, now)
+			have |= rights
+		}
+	}
+	return have.Has(s.rights & (charter.Admit | charter.Expel))
 }
 
 // Moderate signs the removal of a target, or what takes all its removals back.

@@ -77,6 +77,8 @@ var advice = []struct {
 	{charter.ErrManyRemovals, ": a moderator has 1,000, and all have 4,000 together: sign with a root key (--root), or have another moderator sign"},
 	{membership.ErrExpelled, ": give it with --root"},
 	{membership.ErrNoRoot, ": name one of the two files that \"feedring network create\" made"},
+	{membership.ErrRootFile, ": name one of the two files that \"feedring network create\" made, where it is kept now"},
+	{membership.ErrOnlyAdmin, ": make another one first (\"feedring network admin KEY --root FILE\"), or sign with a root key (--root), which admits it anew"},
 	{membership.ErrRoot, ": make another network if it is lost to somebody else"},
 	{membership.ErrNoMember, ": \"feedring network members\" lists those there are"},
 	{charters.ErrCode, ": copy the whole line that the command network invite printed at the other peer"},

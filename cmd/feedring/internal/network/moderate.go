@@ -74,7 +74,7 @@ func parseTarget(text string) (charter.Target, error) {
 	}
 	id, err := parsePeer(text)
 	if err != nil {
-		return "", exit.Usage("%.100q: write the id of an entry, 32 hexadecimal digits, the address of a feed with https://, or a peer's id such as 12D3KooW…", text)
+		return "", exit.Usage("%.100q: write the id of an entry, 32 hexadecimal digits, the address of a feed with http:// or https://, or a peer's id such as 12D3KooW…", text)
 	}
 	return charter.PeerTarget(id), nil
 }

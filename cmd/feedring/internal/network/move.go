@@ -46,8 +46,8 @@ func (a *commands) move() *cobra.Command {
 			if err != nil {
 				return exit.Failed(err)
 			}
-			return a.Confirm(asJSON, moved, fmt.Sprintf("moved %d entries of %d feeds to %s: start the peer with \"feedring serve\", and remove %s once all is well",
-				moved.Entries, moved.Feeds, moved.Network, moved.Former))
+			return a.Confirm(asJSON, moved, a.WithFlags(fmt.Sprintf("moved %d entries of %d feeds to %s: start the peer with \"feedring serve\", and remove %s once all is well",
+				moved.Entries, moved.Feeds, moved.Network, moved.Former)))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

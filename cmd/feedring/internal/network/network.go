@@ -40,6 +40,7 @@ func Commands(env *command.Env) []*cobra.Command {
   feedring network expel 12D3KooW…
   feedring network remove https://example.org/feed.xml --reason "advertising"`,
 		Args: command.OneOf("create, invite, join, members, admit, admin, expel, remove, restore, move or log"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.create(), a.invite(), a.join(), a.members(), a.admit(), a.admin(), a.expel(), a.remove(), a.restore(), a.move(), a.log())
 	return []*cobra.Command{command.InGroup(command.LookAfter, cmd)}
@@ -148,7 +149,9 @@ func (a *commands) join() *cobra.Command {
 		Example: `  feedring network join CODE`,
 		Args:    one("a code, as \"feedring network invite\" prints it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := membership.Joinable(a.Data, args[0]); err != nil {
+			if err := membership.Joinable(a.Data, args[0]); errors.Is(err, charters.ErrCode) {
+				return exit.Usage("%w", err)
+			} else if err != nil {
 				return exit.Failed(err) // stopping the peer would not help
 			}
 			if a.PeerRuns() {
@@ -289,6 +292,26 @@ type logged struct {
 	// Of a removal or restoration.
 	Target charter.Target `json:"target,omitempty"` // the id of an entry, the address of a feed, or a peer
 	Ended  bool           `json:"ended,omitempty"`  // somebody restored it, or it never was in force
+
+	exact time.Time // At, with milliseconds
+	id    charter.ID
+}
+
+// step orders statements of one moment: what one of a kind takes back was there before.
+func (l *logged) step() int {
+	switch {
+	case l.Kind == "credential" && !l.Readmits && l.Root:
+		return 0
+	case l.Kind == "credential" && !l.Readmits:
+		return 1
+	case l.Kind == "expulsion":
+		return 2
+	case l.Kind == "credential":
+		return 3
+	case l.Kind == "removal":
+		return 4
+	}
+	return 5
 }
 
 func (a *commands) log() *cobra.Command {

@@ -1,6 +1,8 @@
 package network
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -59,8 +61,13 @@ func (a *commands) issue(ctx context.Context, s *signing, make func(*membership.
 	if err != nil {
 		return err
 	}
+	if len(statements) == 0 {
+		return nil
+	}
 	if !a.PeerRuns() {
-		_, err = k.Merge(statements)
+		if _, err = k.Merge(statements); err == nil {
+			a.Hint("no peer runs on %s: others hear of this once \"feedring serve\" runs", a.Data)
+		}
 		return err
 	}
 	raw, err := membership.WriteStatements(statements)
@@ -158,6 +165,9 @@ func (a *commands) admin() *cobra.Command {
 
 // give signs a credential.
 func (a *commands) give(cmd *cobra.Command, s *signing, id feedring.PeerID, rights charter.Rights) error {
+	if time.Duration(s.life) < time.Second {
+		return exit.Usage("--for %s: choose at least 1s; \"feedring network expel KEY\" ends a membership", &s.life)
+	}
 	until := time.Now().Add(time.Duration(s.life))
 	err := a.issue(cmd.Context(), s, func(k *membership.Keeper, signer *membership.Signer) ([]charter.Statement, error) {
 		return signer.Admit(id, rights, time.Duration(s.life))
@@ -190,11 +200,17 @@ func (a *commands) expel() *cobra.Command {
 			if err != nil {
 				return exit.Failed(err)
 			}
+			known := 0
 			err = a.issue(ctx, &s, func(k *membership.Keeper, signer *membership.Signer) ([]charter.Statement, error) {
-				return signer.Expel(ids, since.At, reason)
+				signed, err := signer.Expel(ids, since.At, reason)
+				known = len(ids) - len(signed)
+				return signed, err
 			})
 			if err != nil {
 				return exit.Failed(err)
+			}
+			if known > 0 {
+				a.Hint("expelled already, so that nothing more was signed: \"feedring network log\" says when and by whom")
 			}
 			for _, id := range ids {
 				if err := a.Confirm(s.asJSON, map[string]any{"expelled": id}, "expelled "+string(id)); err != nil {
@@ -256,10 +272,11 @@ func parsePeer(s string) (feedring.PeerID, error) {
 	return feedring.PeerID(id.String()), nil
 }
 
-// logOf lists the statements of the roll, oldest first.
+// logOf lists the statements of the roll, oldest first. Of one millisecond those come
+// first on which others rest.
 func logOf(k *membership.Keeper) (lines []logged) {
 	for _, s := range k.Roll().Statements() {
-		l := logged{At: seconds(s.At()), Peer: s.Subject(), By: s.Seal().Signer, Root: k.Roll().ByRoot(s.Seal().Signer)}
+		l := logged{At: seconds(s.At()), Peer: s.Subject(), By: s.Seal().Signer, Root: k.Roll().ByRoot(s.Seal().Signer), exact: s.At(), id: s.ID()}
 		switch c, m := s.Credential, s.Removal; {
 		case c != nil:
 			l.Kind, l.Rights, l.Until, l.Readmits = "credential", c.Rights.List(), seconds(c.Expires), len(c.Lifts) > 0
@@ -275,6 +292,9 @@ func logOf(k *membership.Keeper) (lines []logged) {
 		}
 		lines = append(lines, l)
 	}
-	slices.SortStableFunc(lines, func(x, y logged) int { return x.At.Compare(y.At) })
+	slices.SortFunc(lines, func(x, y logged) int {
+		return cmp.Or(x.exact.Compare(y.exact), cmp.Compare(x.step(), y.step()), cmp.Compare(x.Peer, y.Peer), cmp.Compare(x.Target, y.Target),
+			bytes.Compare(x.id[:], y.id[:]))
+	})
 	return lines
 }
