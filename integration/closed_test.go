@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -411,31 +410,35 @@ type onlyAnswer struct{ io.Reader }
 func (*onlyAnswer) Write(b []byte) (int, error) { return len(b), nil }
 func (*onlyAnswer) Close() error                { return nil }
 
-// TestReadersPublishNothing: other peers do not accept rows and entries of a member
-// whose credential only lets it read, though its own peer sends them.
+// TestReadersPublishNothing: the peer of a member whose credential lets it read only founds no
+// group, offers none of its feeds and takes no others for a theme. Once it may publish it does
+// so, without a restart.
 func TestReadersPublishNothing(t *testing.T) {
 	t.Parallel()
 	a := newAssociation(t, "news=own@"+newOrigin(t).feed(newFeed("own", 2)))
-	second := a.member("publish", "news=second@"+newOrigin(t).feed(newFeed("second", 2)))
-	reader := a.member("read", "news=reader@"+newOrigin(t).feed(newFeed("reader", 2)))
-	until(t, 30*time.Second, "both publishers' entries", func() bool { return len(a.ask(second.data).entries()) == 4 })
-	until(t, 30*time.Second, "the reader's peer connected, with entries of its own", func() bool {
-		status := command(t, "status", "--data", reader.data, "--json")
-		return len(status.objects) == 1 && status.objects[0].num("peers") > 0 && status.objects[0].num("entries") > 0 && strings.Contains(status.stdout, "read only")
-	})
-	// What is published later comes to all that accept it.
-	third := a.member("publish", "news=third@"+newOrigin(t).feed(newFeed("third", 2)))
-	for _, p := range []*peer{a.first, second, third} {
-		until(t, 30*time.Second, "the third publisher's entries", func() bool { return len(a.ask(p.data).entries()) >= 6 })
-		for _, e := range a.ask(p.data).entries() {
-			if e.str("publisher") == reader.id || e.str("provider") == "reader" {
-				t.Errorf("an entry of the reader: %v", e)
-			}
-		}
-		for _, row := range a.ownView(p, "news").list("peers") {
-			if id, _ := row.(map[string]any)["peer"].(string); cmp.Or(id, reader.id) == reader.id {
-				t.Errorf("the reader is in the catalogue of %s", p.id)
-			}
+	reader := a.member("read", "sport=reader@"+newOrigin(t).feed(newFeed("reader", 2)))
+	until(t, 30*time.Second, "the publisher's entries at the reader's peer", func() bool { return len(a.ask(reader.data).entries()) == 2 })
+	status := command(t, "status", "--data", reader.data, "--json")
+	if len(status.objects) != 1 || len(status.objects[0].list("roles")) != 0 || !strings.Contains(status.stdout, "so it publishes no feed") {
+		t.Errorf("the reader's peer says %v", status)
+	}
+	if log := reader.errors(); !strings.Contains(log, "lets it read only: it takes part in no group, and publishes no feed") {
+		t.Errorf("its log says %s", log)
+	}
+	other := newOrigin(t).feed(newFeed("other", 1))
+	a.refuses("lets it read only", "feed", "add", other, "--theme", "news", "--data", reader.data)
+	if r := command(t, "feed", "add", other, "--data", reader.data); r.code != 0 {
+		t.Errorf("a private feed: %v", r)
+	}
+	for _, p := range []*peer{a.first, reader} {
+		if r := command(t, "ring", "--data", p.data, "--json"); len(r.objects) != 1 || r.objects[0].str("manager") != a.first.id {
+			t.Errorf("the groups are %v", r)
 		}
 	}
+	if r := command(t, "network", "admit", reader.id, "--role", "publish", "--data", a.first.data); r.code != 0 {
+		t.Fatalf("admit: %v", r)
+	}
+	until(t, 30*time.Second, "its entries at the publisher's peer", func() bool {
+		return len(command(t, "query", "--theme", "sport", "--json", "--data", a.first.data).entries()) == 2
+	})
 }

@@ -94,8 +94,8 @@ func (m *members) Warnings() []string {
 		return []string{web.AdviseAdmin.To("this peer was expelled, so its credential is not valid any more: it serves nobody and is served nothing")}
 	case self.Rights == 0:
 		return []string{web.AdviseAdmin.To("this peer's credential is not valid any more: it serves nobody and is served nothing")}
-	case !self.Rights.Has(charter.Serve | charter.Publish):
-		return []string{web.AdviseAdmin.To("this peer's credential lets it read only: it takes part in no group, and nobody accepts what it publishes")}
+	case m.readsOnly():
+		return []string{web.AdviseRole.To("this peer's credential lets it read only: it takes part in no group, and publishes no feed")}
 	case time.Until(self.Until) < membership.RenewIn/2: // others renew before
 		return []string{web.AdviseAdmin.To("this peer's credential is valid until " + self.Until.UTC().Format(time.RFC3339) + " and was not renewed")}
 	}
@@ -224,10 +224,20 @@ func (n *Node) readable(o peer.Offer) peer.Offer {
 	if !n.members.serves() {
 		o.Read = nil
 	}
-	if n.members.guest() {
+	if n.members.guest() || n.members.readsOnly() {
 		o.Feeds = nil
 	}
 	return o
+}
+
+// readsOnly reports whether this peer has a credential that is valid, and lets it neither
+// publish nor serve.
+func (m *members) readsOnly() bool {
+	if m == nil {
+		return false
+	}
+	self := m.Self()
+	return self.Mode == charter.Closed && self.Rights != 0 && !self.Rights.Has(charter.Serve|charter.Publish)
 }
 
 // guest reports whether the network is of the mode vouched, and no site names this peer.

@@ -81,8 +81,8 @@ func (l *siteAsker) NamedChanged(p feedring.PeerID) {
 	l.offerAgain()
 }
 
-// RemovalsChanged implements membership.Asker: this peer begins or ceases to publish feeds.
-func (l *siteAsker) RemovalsChanged() { l.offerAgain() }
+// PublishesChanged implements membership.Asker.
+func (l *siteAsker) PublishesChanged() { l.offerAgain() }
 
 func (l *siteAsker) offerAgain() {
 	l.n.background(func() {
@@ -94,7 +94,8 @@ func (l *siteAsker) offerAgain() {
 }
 
 // withheld is which feeds this peer does not publish: those whose publishers do not want
-// that, those that moderators of the network removed, and while it is a guest all of them.
+// that, those that moderators of the network removed, and all of them while it is a guest, or
+// its credential lets it read only.
 type withheld struct {
 	*optouts.Keeper
 	members *members
@@ -103,13 +104,24 @@ type withheld struct {
 // Withheld implements origins.OptOuts.
 func (w withheld) Withheld(url string) bool {
 	_, removed := w.members.removals().WhyRemoved(url)
-	return removed || w.members.guest() || w.Keeper.Withheld(url)
+	return removed || w.members.guest() || w.members.readsOnly() || w.Keeper.Withheld(url)
+}
+
+// Bars implements origins.OptOuts.
+func (w withheld) Bars() error {
+	if w.members.readsOnly() {
+		return &web.ReaderError{}
+	}
+	return nil
 }
 
 // Refusal implements origins.OptOuts.
 func (w withheld) Refusal(url string) error {
 	if w.members.guest() {
 		return &web.GuestError{}
+	}
+	if err := w.Bars(); err != nil {
+		return err
 	}
 	if why, removed := w.members.removals().WhyRemoved(url); removed {
 		return &web.RemovedError{Reason: why}
@@ -122,6 +134,9 @@ func (w withheld) Recheck(ctx context.Context, url string) error {
 	if w.members.guest() {
 		w.members.AskAgain()
 		return &web.GuestError{}
+	}
+	if err := w.Bars(); err != nil {
+		return err
 	}
 	if why, removed := w.members.removals().WhyRemoved(url); removed {
 		return &web.RemovedError{Reason: why}

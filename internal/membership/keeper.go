@@ -247,7 +247,8 @@ func (k *Keeper) Merge(more []charter.Statement) (news int, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	before := k.Roll()
-	next := before.Merge(more, time.Now())
+	now := time.Now()
+	next := before.Merge(more, now)
 	if next == before {
 		return 0, nil
 	}
@@ -260,9 +261,13 @@ func (k *Keeper) Merge(more []charter.Statement) (news int, err error) {
 		err = k.save(next)
 	}
 	k.roll.Store(next) // a full disk keeps no expelled peer in
-	if !next.RemovesAs(before) {
+	removes := !next.RemovesAs(before)
+	if removes {
 		k.removals.Add(1)
-		k.vouched.removalsChanged()
+	}
+	had, _ := before.Rights(k.self(), now)
+	if has, _ := next.Rights(k.self(), now); removes || has != had {
+		k.vouched.publishesChanged()
 	}
 	select {
 	case k.changed <- struct{}{}:

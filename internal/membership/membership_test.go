@@ -111,6 +111,11 @@ func TestInvitations(t *testing.T) {
 	if got := a.Self().Rights; got != charter.Read || !k.Admits(a.self()) || !a.Admits(k.self()) {
 		t.Errorf("the invitation gave %v", got.List())
 	}
+	for kind, may := range map[wire.Kind]bool{wire.KindPresence: true, wire.KindRow: false, wire.KindEntry: false} {
+		if k.MaySign(kind, a.self()) != may {
+			t.Errorf("a reader may sign %v: %t", kind, !may)
+		}
+	}
 	must(t, a.greets(t, k, once)) // its answer was lost
 	wants(t, b.greets(t, k, once), CodeUsedUp)
 	wants(t, b.greets(t, k, k.code(t, Invitation{Rights: charter.Invited, Valid: -time.Second, Uses: 1})), CodeExpired)
@@ -205,6 +210,28 @@ func TestTheExpelledAreTold(t *testing.T) {
 	}
 	if _, err := byRoot.Expel([]feedring.PeerID{byRoot.sealer.ID()}, time.Time{}, ""); !errors.Is(err, ErrRoot) {
 		t.Errorf("a root is expelled: %v", err)
+	}
+}
+
+// TestAPeerHearsThatItMayPublish: whenever its rights became others, and no more often.
+func TestAPeerHearsThatItMayPublish(t *testing.T) {
+	k, _ := founder(t)
+	o, sites := k.other(t), &answers{}
+	o.Vouch(sites, time.Second)
+	own, err := k.Signer("")
+	must(t, err)
+	for want, rights := range []charter.Rights{1: charter.Read, 2: charter.Invited, 3: charter.Invited} {
+		if rights == 0 {
+			continue
+		}
+		admitted, err := own.Admit(o.self(), rights, time.Hour)
+		must(t, err)
+		_, err = k.Merge(admitted)
+		must(t, err)
+		k.exchangesWith(t, o)
+		if o.Self().Rights != rights || sites.feeds != min(want, 2) {
+			t.Errorf("with the rights %v it was told %d times", o.Self().Rights.List(), sites.feeds)
+		}
 	}
 }
 

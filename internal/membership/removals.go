@@ -49,12 +49,12 @@ func (k *Keeper) RemovalChanges() uint64 {
 	return k.removals.Load()
 }
 
-// removalsChanged tells whoever serves feeds here.
-func (v *vouched) removalsChanged() {
+// publishesChanged tells whoever serves feeds here.
+func (v *vouched) publishesChanged() {
 	v.mu.Lock()
 	asker := v.asker
 	v.mu.Unlock()
 	if asker != nil {
-		asker.RemovalsChanged()
+		asker.PublishesChanged()
 	}
 }

@@ -24,8 +24,9 @@ type Asker interface {
 	Ask(ctx context.Context, q named.Question) named.Answer
 	// NamedChanged says that a peer is named now, or no longer. It must not block.
 	NamedChanged(feedring.PeerID)
-	// RemovalsChanged says that moderators removed or restored something. It must not block.
-	RemovalsChanged()
+	// PublishesChanged says that this peer may publish other feeds than before: moderators
+	// removed or restored something, or its credential became another. It must not block.
+	PublishesChanged()
 }
 
 // vouched is what a peer knows of who is named, on a network of the mode vouched.

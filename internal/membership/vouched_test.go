@@ -21,6 +21,7 @@ type answers struct {
 	own     []string
 	names   map[string]feedring.PeerID
 	changed []feedring.PeerID
+	feeds   int // how often this peer may publish other feeds
 }
 
 func (a *answers) Sites() []string { return a.own }
@@ -34,7 +35,7 @@ func (a *answers) Ask(_ context.Context, q named.Question) named.Answer {
 	return named.No
 }
 
-func (a *answers) RemovalsChanged() {}
+func (a *answers) PublishesChanged() { a.feeds++ }
 
 func (a *answers) NamedChanged(p feedring.PeerID) {
 	a.mu.Lock()

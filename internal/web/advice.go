@@ -30,6 +30,7 @@ const (
 	AdviseCredential    Advice = "ask a member for an invitation, stop the peer, and run \"feedring network join CODE\""
 	AdviseNamed         Advice = "publish what \"feedring vouch\" prints at the site of one of its feeds, or of serve --site, which is asked again within ten minutes"
 	AdviseBlockList     Advice = "what it said before holds, and it is asked again; \"feedring block list\" says which, and why"
+	AdviseRole          Advice = "have an admin run network admit with this peer's id and --role publish there"
 	AdviseAdmin         Advice = "ask an admin of the network, or a holder of a root key"
 )
 

@@ -484,6 +484,14 @@ func (*GuestError) Error() string {
 	return AdviseNamed.To("not published: no site names this peer, so it is a guest of its network")
 }
 
+// ReaderError is for a feed of a peer whose credential lets it read only.
+type ReaderError struct{}
+
+// Error implements error.
+func (*ReaderError) Error() string {
+	return AdviseRole.To("this peer's credential lets it read only, so it publishes no feed")
+}
+
 // RemovedError is for a feed that a moderator of the network removed.
 type RemovedError struct{ Reason string }
 

@@ -39,7 +39,12 @@ func (o *Feeds) startFew() {
 	few := slices.Sorted(maps.Keys(o.few))
 	o.mu.Unlock()
 	for _, url := range few {
-		if f, ok := o.get(url); !ok || o.assignments.fetchedElsewhere(f.spec()) || o.withheld(&f) {
+		f, ok := o.get(url)
+		withheld := ok && o.withheld(&f)
+		if withheld {
+			o.fetchFirst(url)
+		}
+		if !ok || withheld || o.assignments.fetchedElsewhere(f.spec()) {
 			continue
 		}
 		st, err := o.State(url)

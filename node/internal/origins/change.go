@@ -88,15 +88,21 @@ func (o *Feeds) fetchAgain(url string) {
 	if err != nil || !st.Gone && !previewed {
 		return
 	}
-	o.mu.Lock()
-	if f := o.feeds.Get(url); f != nil {
-		f.revived = true
-	}
-	o.mu.Unlock()
+	o.fetchFirst(url)
 	o.watch(url) // or when it is its turn
 }
 
-// revive fetches a feed that was added again, if it is watched.
+// fetchFirst has a feed fetched as soon as it is watched: it was added again, or its
+// document is forgotten while it is withheld.
+func (o *Feeds) fetchFirst(url string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if f := o.feeds.Get(url); f != nil {
+		f.revived = true
+	}
+}
+
+// revive fetches a feed that was added again, or is withheld no longer, if it is watched.
 func (o *Feeds) revive(url string) {
 	if _, err := o.watcher.Fetch(url); err != nil {
 		return

@@ -126,7 +126,7 @@ func TestFullDiskIsSaid(t *testing.T) {
 		detail string
 	}{{full, http.StatusInsufficientStorage, "make room on its disk"}, {closed, http.StatusInternalServerError, "store is closed"}} {
 		o := &Feeds{
-			Config: Config{Store: test.store, Log: quiet, Cache: openOwn(t), Identity: alone{}, Loop: testLoop(nil), Offers: &siteOfFeeds{}},
+			Config: Config{OptOuts: anybody{}, Store: test.store, Log: quiet, Cache: openOwn(t), Identity: alone{}, Loop: testLoop(nil), Offers: &siteOfFeeds{}},
 			feeds:  newFeeds(),
 		}
 		o.watcher, err = watch.New(watch.Config{Client: nobodyAnswers{}, Policy: watch.Fixed(time.Hour), Handler: o})

@@ -18,6 +18,8 @@ type OptOuts interface {
 	MayPublish(ctx context.Context, url string, noMirrors bool) error
 	// FeedRead takes in whether a feed that was read refuses mirrors.
 	FeedRead(url string, noMirrors bool)
+	// Bars is why this peer may publish no feed; nil: it may, now or once a site names it.
+	Bars() error
 	// Recheck asks anew about a feed that is withheld, and returns an error if it still is.
 	Recheck(ctx context.Context, url string) error
 }
@@ -29,6 +31,7 @@ func (anybody) Withheld(string) bool                           { return false }
 func (anybody) Refusal(string) error                           { return nil }
 func (anybody) MayPublish(context.Context, string, bool) error { return nil }
 func (anybody) FeedRead(string, bool)                          {}
+func (anybody) Bars() error                                    { return nil }
 func (anybody) Recheck(context.Context, string) error          { return nil }
 
 // bindable reports whether a feed is published, and not read from a file: who has the
@@ -84,6 +87,7 @@ func (o *Feeds) OptOutChanged(url string) {
 	o.keepBackoff(&f)
 	o.ceased(url)
 	o.Cache.Withdraw(url)
+	o.fetchFirst(url)
 	o.Offers.Now()
 	o.parts.Subscribers.FeedChanged(url)
 	o.parts.Subscribers.HubNamed(url, "", "")

@@ -2,6 +2,7 @@ package origins
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -14,10 +15,13 @@ import (
 type refusing struct {
 	anybody
 	on   bool
+	bars error
 	read []bool
 }
 
 func (r *refusing) Withheld(string) bool { return r.on }
+
+func (r *refusing) Bars() error { return r.bars }
 
 func (r *refusing) Refusal(url string) error {
 	if r.on {
@@ -78,5 +82,27 @@ func TestWithheldFeed(t *testing.T) {
 	l.OptOutChanged(testURL)
 	if offered := l.Offered()[testTheme]; len(offered) != 1 || offered[0].Epoch <= epoch {
 		t.Errorf("offered again as %v, after epoch %d", offered, epoch)
+	}
+	// Its document is forgotten: it is fetched as soon as it is this peer's turn.
+	l.watch(testURL)
+	if _, asked := l.watcher.Waits(testURL); !asked {
+		t.Error("it is not fetched before its time")
+	}
+}
+
+// TestReadersAddNoPublicFeed: a peer that may not publish is told so, and adds private feeds.
+func TestReadersAddNoPublicFeed(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.Store = s
+	l := newSiteOfFeeds(t, s, p)
+	l.OptOuts = &refusing{bars: &web.ReaderError{}}
+	private := testSpec
+	private.URL, private.Theme = "https://private.example/feed", ""
+	said := l.Add(t.Context(), []feedring.FeedSpec{testSpec, private}, nil)
+	if reader := (*web.ReaderError)(nil); !errors.As(said[0].Err, &reader) || said[1].Err != nil {
+		t.Errorf("they were added: %v, %v", said[0].Err, said[1].Err)
+	}
+	if _, err := l.Status(testURL); err == nil {
+		t.Error("the public feed is there")
 	}
 }

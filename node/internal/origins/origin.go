@@ -20,7 +20,7 @@ type origin struct {
 	moved   bool // its log lacks what fetches found before: what they left is not gone on from
 	adopted bool // of some entries those of a mirror stand for its own, since this peer started
 	failing bool // as the last fetch found
-	revived bool // added again though its origin took it away, and not fetched since
+	revived bool // added again though its origin took it away, or withheld, and not fetched since
 }
 
 // more is what most private feeds have not. It does not change.

@@ -1,6 +1,7 @@
 package origins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,7 +124,7 @@ func (o *Feeds) Refuse(spec feedring.FeedSpec) error {
 		err = &web.PrivateAddressError{URL: spec.URL, Host: u.Hostname()}
 	}
 	if err == nil && spec.Theme != "" {
-		if err = o.Identity.Yields(); err != nil {
+		if err = cmp.Or(o.OptOuts.Bars(), o.Identity.Yields()); err != nil {
 			err = fmt.Errorf("%s was not added: %w", spec.URL, err)
 		}
 	}
