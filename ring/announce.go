@@ -146,6 +146,29 @@ func (m *Machine) giveUp(g feedring.GroupID) {
 	m.entryGroups, m.checked = nil, 0
 }
 
+// withdrawRow takes back the last row of a manager that gave its group up, once somebody claims a higher
+// number. The row stays until then, and its secondary answers for the group. It was acknowledged and
+// its manager is still there, so it would hide for ever a claim that nobody is left to follow.
+func (m *Machine) withdrawRow(g feedring.GroupID) {
+	if _, is := m.withdrawn[g]; !is {
+		return
+	}
+	r := m.ringMap.At(g)
+	if r == nil || m.entries[g] != nil || !r.Kind(true).Present() || r.Kind(true).Row.Term.Claimant != m.cfg.Self {
+		delete(m.withdrawn, g)
+		return
+	}
+	own, other := r.Kind(true).Row, r.Other()
+	if r.Effective().Row != own || other == nil || other.Row.Term.Number <= own.Term.Number || own.Version >= maxVersion {
+		return
+	}
+	row := *own
+	row.Version, row.Seal = m.highestVersion(g, own.Term)+1, nil
+	row.Gone, row.Peers, row.Feeds, row.Clients = true, 0, 0, 0
+	row.Secondary, row.Deputy = "", feedring.PeerInfo{}
+	m.merge(&row, "")
+}
+
 // ownGroups lists the groups of the entries, in order. The result must not be
 // changed.
 func (m *Machine) ownGroups() []feedring.GroupID {

@@ -24,6 +24,7 @@ func (m *Machine) Clone(of Memberships) *Machine {
 	c.proofs = m.proofs.Clone()
 	c.points = slices.Clone(m.points)
 	c.entries = clone.Map(m.entries)
+	c.withdrawn = maps.Clone(m.withdrawn)
 	c.watched = clone.Map(m.watched)
 	c.incumbents = map[feedring.GroupID][]incumbent{}
 	for g, list := range m.incumbents {

@@ -44,8 +44,12 @@ type (
 	Meet struct{ Peers []feedring.PeerID }
 	// Announce puts or renews the row of a group that this peer manages.
 	Announce struct{ Row Row }
-	// Withdraw says that this peer no longer manages Group.
-	Withdraw struct{ Group feedring.GroupID }
+	// Withdraw says that this peer no longer manages Group. Elsewhere: another process with its key
+	// may.
+	Withdraw struct {
+		Group     feedring.GroupID
+		Elsewhere bool
+	}
 	// Begin starts a search from a group that this peer manages, or
 	// stands in for as its secondary.
 	Begin struct {

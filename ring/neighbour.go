@@ -97,11 +97,12 @@ func (m *Machine) probe() (silent []feedring.PeerID) {
 	return unique(silent, m.cfg.Self)
 }
 
-// findWatched finds the groups beside this peer's own entries that others lead.
+// findWatched finds the groups beside this peer's own entries that others lead, and those own ones of
+// which the map names another leader: that one may be gone, and on a small ring nobody else looks.
 func (m *Machine) findWatched() (beside []feedring.GroupID) {
 	for _, g := range m.ownGroups() {
-		for _, n := range m.neighbours(g) {
-			if !m.ringMap.At(n).Effective().Row.Names(m.cfg.Self) {
+		for _, n := range append(m.neighbours(g), g) {
+			if m.ringMap.At(n) != nil && !m.ringMap.At(n).Effective().Row.Names(m.cfg.Self) {
 				beside = append(beside, n)
 			}
 		}

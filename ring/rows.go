@@ -65,6 +65,7 @@ func (m *Machine) merge(row *Row, from feedring.PeerID) bool {
 		return false
 	}
 	m.changed(row.Group, before, from)
+	m.withdrawRow(row.Group)
 	return true
 }
 

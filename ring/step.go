@@ -21,9 +21,10 @@ type Machine struct {
 
 	ringMap     ringmap.Map
 	entries     map[feedring.GroupID]*ringEntry
-	entryGroups []feedring.GroupID `state:"derived"` // their groups, in order; nil: to be made
-	checked     uint64             `state:"derived"` // changes of the map when no entry was denied; 0: to be checked
-	publishAt   time.Time          `state:"derived"` // when the first entry has to tell its row; zero: none waits
+	withdrawn   map[feedring.GroupID]struct{} // that this peer managed, and of which its row stays
+	entryGroups []feedring.GroupID            `state:"derived"` // their groups, in order; nil: to be made
+	checked     uint64                        `state:"derived"` // changes of the map when no entry was denied; 0: to be checked
+	publishAt   time.Time                     `state:"derived"` // when the first entry has to tell its row; zero: none waits
 	gossip      gossip
 	proofs      proof.Proofs
 	points      []feedring.PeerID // named to this peer before it had a map
@@ -68,7 +69,7 @@ func New(cfg Config, now time.Time) (*Machine, error) {
 	}
 	m := &Machine{
 		cfg: cfg, source: rand.NewPCG(cfg.Seed, 0x72696e67), ringMap: ringmap.New(cfg.Interner), now: now,
-		entries: map[feedring.GroupID]*ringEntry{}, watched: map[feedring.GroupID]*watch{}, incumbents: map[feedring.GroupID][]incumbent{},
+		entries: map[feedring.GroupID]*ringEntry{}, withdrawn: map[feedring.GroupID]struct{}{}, watched: map[feedring.GroupID]*watch{}, incumbents: map[feedring.GroupID][]incumbent{},
 		visits: newVisits(), hops: map[hopKey]*hop{}, searches: map[Attempt]*search{},
 	}
 	m.random = rand.New(m.source)
@@ -93,6 +94,10 @@ func (m *Machine) Step(now time.Time, in Input) []Output {
 		m.announce(in.Row)
 	case Withdraw:
 		m.giveUp(in.Group)
+		if !in.Elsewhere {
+			m.withdrawn[in.Group] = struct{}{}
+			m.withdrawRow(in.Group)
+		}
 	case Begin:
 		m.begin(in)
 	case Tick:

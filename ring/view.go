@@ -27,6 +27,20 @@ func (m *Machine) Row(g feedring.GroupID) (row Row, live, known bool) {
 	return *s.Row, s.Present(), true
 }
 
+// Claimants lists who the map says leads g: the manager and the secondary of the row that counts, then
+// those of the row that would count if that one were lost.
+func (m *Machine) Claimants(g feedring.GroupID) (peers []feedring.PeerID) {
+	r := m.ringMap.At(g)
+	if r == nil || !r.Present() {
+		return nil
+	}
+	peers = r.Effective().Row.Leaders(make([]feedring.PeerID, 0, 4))
+	if other := r.Other(); other != nil {
+		peers = other.Row.Leaders(peers)
+	}
+	return peers
+}
+
 // OnRing reports whether g is on the ring.
 func (m *Machine) OnRing(g feedring.GroupID) bool {
 	r := m.ringMap.At(g)

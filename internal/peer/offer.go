@@ -114,7 +114,7 @@ func (m *Machine) suspend() {
 		it.again = nil
 		if !it.told.Term.IsZero() {
 			it.told, it.toldOf = ring.Row{}, nil
-			m.stepRing(ring.Withdraw{Group: it.id})
+			m.stepRing(ring.Withdraw{Group: it.id, Elsewhere: true})
 		}
 		if it.role == feedring.RoleNone {
 			m.left(it)
@@ -214,11 +214,7 @@ func (m *Machine) compareWithMap(it *membership) {
 
 // joinVia lists whom this peer may join through.
 func (m *Machine) joinVia(it *membership) []feedring.PeerID {
-	var via []feedring.PeerID
-	if row, live, _ := m.ring.Row(it.id); live {
-		via = append(via, row.Term.Claimant, row.Secondary)
-	}
-	via = append(via, it.peerBook...)
+	via := append(m.ring.Claimants(it.id), it.peerBook...)
 	return slices.DeleteFunc(distinct(via), func(p feedring.PeerID) bool { return p == m.cfg.Self })
 }
 
