@@ -84,11 +84,13 @@ func get(t testing.TB, url string) string {
 	return string(body)
 }
 
-func (m *moderation) moderates(p *peer, words ...string) {
+func (m *moderation) moderates(p *peer, words ...string) result {
 	m.t.Helper()
-	if r := command(m.t, append(append([]string{"network"}, words...), "--data", p.data)...); r.code != 0 {
+	r := command(m.t, append(append([]string{"network"}, words...), "--data", p.data)...)
+	if r.code != 0 {
 		m.t.Fatalf("%v: %v", words, r)
 	}
+	return r
 }
 
 // TestModeratorsHideAnEntryAFeedAndAKey: all members obey, and nobody else may say it.
@@ -96,24 +98,36 @@ func TestModeratorsHideAnEntryAFeedAndAKey(t *testing.T) {
 	t.Parallel()
 	m := newModeration(t)
 	first, second, third := m.peers[0], m.peers[1], m.peers[2]
-	var id string
+	var id, address string
 	for _, e := range m.ask(second.data).entries() {
 		if e.str("title") == "own story 0" { // the newest of its feed: others still get what follows
-			id = e.str("id")
+			id, address = e.str("id"), e.str("url")
 		}
 	}
 	m.refuses("moderate", "network", "remove", id, "--data", second.data)
-	m.moderates(first, "remove", id, "--reason", "wrong")
+	if r := m.moderates(first, "remove", address, "--reason", "wrong"); r.stdout != "removed "+id+"\n" || r.stderr != "" {
+		t.Errorf("by the entry's address: %v", r)
+	}
 	m.shown("an entry is hidden", "own story 1", "second story 0", "second story 1", "third story 0", "third story 1")
 
 	m.refuses("moderate", "network", "remove", m.urls[1], "--data", third.data)
 	m.moderates(first, "admin", third.id, "--may", "moderate", "--root", m.roots[0])
 	until(t, 20*time.Second, "the third's right", func() bool {
-		return command(t, "network", "remove", m.urls[1], "--reason", "advertising", "--data", third.data).code == 0
+		return command(t, "network", "remove", m.urls[1]+"#top", "--reason", "advertising", "--data", third.data).code == 0
 	})
 	m.shown("a feed is hidden", "own story 1", "third story 0", "third story 1")
 	m.moderates(first, "remove", third.id, "--root", m.roots[1])
 	m.shown("a peer's feeds are hidden", "own story 1")
+
+	// What a moderator may have meant otherwise.
+	if r := m.moderates(first, "remove", "https://nowhere.example/feed"); !strings.Contains(r.stderr, "this peer holds nothing that is named so") {
+		t.Errorf("what nobody has: %v", r)
+	}
+	m.moderates(first, "restore", "https://nowhere.example/feed")
+	m.moderates(first, "remove", m.urls[2])
+	if r := m.moderates(first, "restore", m.urls[2]); !strings.Contains(r.stderr, "stays hidden") || !strings.Contains(r.stderr, "network restore --data "+first.data+" "+third.id) {
+		t.Errorf("a feed whose peer is removed: %v", r)
+	}
 
 	// What is published from now on: the log of which an entry is hidden goes on.
 	for _, f := range []*feed{m.second, m.third, m.own} {
@@ -139,7 +153,7 @@ func TestModeratorsHideAnEntryAFeedAndAKey(t *testing.T) {
 		}
 	}
 	slices.Sort(kinds)
-	want := []string{id + " wrong ", m.urls[1] + " advertising ", third.id + "  root"}
+	want := []string{id + " wrong ", m.urls[1] + " advertising ", third.id + "  root", "https://nowhere.example/feed  ", m.urls[2] + "  "}
 	if slices.Sort(want); !slices.Equal(kinds, want) {
 		t.Errorf("the log has %q, want %q", kinds, want)
 	}

@@ -209,6 +209,7 @@ func (m *membersAPI) Take(statements []byte) (int, error) {
 type membersAPI struct {
 	keeper *membership.Keeper
 	host   *host.Host
+	of     *Node
 }
 
 // membersAPI returns it; nil on an open network.
@@ -216,7 +217,7 @@ func (n *Node) membersAPI() web.Network {
 	if n.members == nil {
 		return nil
 	}
-	return &membersAPI{n.members.Keeper, n.host}
+	return &membersAPI{n.members.Keeper, n.host, n}
 }
 
 // readable leaves out what this peer may not take part in.

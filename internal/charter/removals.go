@@ -95,6 +95,9 @@ func (r *Roll) mayModerate(id ID, m *Removal) bool {
 		})
 }
 
+// Names reports whether a removal in force names a target itself.
+func (r *Roll) Names(t Target) bool { return len(r.removals[FeedTarget(string(t))]) > 0 }
+
 // RemovesAny reports whether anything is removed.
 func (r *Roll) RemovesAny() bool { return len(r.removals) > 0 }
 

@@ -1,12 +1,14 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/web/pages"
 )
 
@@ -16,6 +18,22 @@ type Network interface {
 	Invite(Invitation) (string, error)
 	// Take takes signed statements over and returns how many are new. ErrMalformed.
 	Take(statements []byte) (int, error)
+	// Meant says what a removal or restoration is about that names an entry's id or address, a
+	// feed or a peer. A *ManyEntriesError.
+	Meant(ctx context.Context, text string) (Meant, error)
+}
+
+// Meant is what a removal or restoration is about.
+type Meant struct {
+	Targets []string    `json:"targets"` // what is to be signed: ids of entries, a feed's first address, or a peer
+	Feeds   []MeantFeed `json:"feeds"`   // that have it, of each publisher
+	Known   bool        `json:"known"`   // this peer holds something that is named so
+}
+
+// MeantFeed is a feed of a publisher.
+type MeantFeed struct {
+	URL       string          `json:"feed"`
+	Publisher feedring.PeerID `json:"publisher"`
 }
 
 // Invitation says what an invitation gives.
@@ -69,6 +87,15 @@ func (s *site) invite(w http.ResponseWriter, r *http.Request) error {
 		return refused(err)
 	}
 	return writeJSON(w, http.StatusCreated, map[string]string{"code": code})
+}
+
+func (s *site) meant(w http.ResponseWriter, r *http.Request) error {
+	what, err := s.Network.Meant(r.Context(), r.URL.Query().Get("of"))
+	if err != nil {
+		return refused(err)
+	}
+	what.Feeds = append([]MeantFeed{}, what.Feeds...)
+	return writeJSON(w, http.StatusOK, what)
 }
 
 func (s *site) takeStatements(w http.ResponseWriter, r *http.Request) error {

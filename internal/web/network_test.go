@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -75,6 +76,13 @@ func (f *fakeNetwork) Invite(i Invitation) (string, error) {
 
 func (f *fakeNetwork) Take(statements []byte) (int, error) { return len(statements), nil }
 
+func (f *fakeNetwork) Meant(_ context.Context, text string) (Meant, error) {
+	if text == "" {
+		return Meant{}, &ManyEntriesError{URL: text, Count: 17}
+	}
+	return Meant{Targets: []string{text}}, nil
+}
+
 func TestInvitationsNeedTheToken(t *testing.T) {
 	n := &fakeNetwork{}
 	h := Handler(Config{Backend: newFake(), Token: testToken, Network: n})
@@ -91,6 +99,16 @@ func TestInvitationsNeedTheToken(t *testing.T) {
 	}
 	if w := askClosed(t, h, http.MethodPost, "/api/v1/network/statements", testToken, `{"statements":"AAAA"}`); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "3") {
 		t.Errorf("statements: %d %s", w.Code, w.Body)
+	}
+	const meant = "/api/v1/network/meant?of="
+	if w := askClosed(t, h, http.MethodGet, meant+"a", testToken, ""); w.Code != http.StatusOK || strings.TrimSpace(w.Body.String()) != `{"targets":["a"],"feeds":[],"known":false}` {
+		t.Errorf("what is meant: %d %s", w.Code, w.Body)
+	}
+	if w := askClosed(t, h, http.MethodGet, meant, testToken, ""); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "name one by its id") {
+		t.Errorf("too much is meant: %d %s", w.Code, w.Body)
+	}
+	if w := askClosed(t, h, http.MethodGet, meant+"a", "", ""); w.Code != http.StatusUnauthorized {
+		t.Errorf("without the token: %d", w.Code)
 	}
 	if w := askClosed(t, Handler(Config{Backend: newFake(), Token: testToken}), http.MethodPost, "/api/v1/network/invitations", testToken, body); w.Code != http.StatusNotFound {
 		t.Errorf("on an open network: %d", w.Code)

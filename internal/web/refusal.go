@@ -492,6 +492,17 @@ func (*ReaderError) Error() string {
 	return AdviseRole.To("this peer's credential lets it read only, so it publishes no feed")
 }
 
+// ManyEntriesError is for an address that too many entries have.
+type ManyEntriesError struct {
+	URL   string
+	Count int
+}
+
+// Error implements error.
+func (e *ManyEntriesError) Error() string {
+	return fmt.Sprintf("%d entries have the address %.300q: name one by its id, as \"feedring query --json\" prints it", e.Count, e.URL)
+}
+
 // RemovedError is for a feed that a moderator of the network removed.
 type RemovedError struct{ Reason string }
 

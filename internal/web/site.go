@@ -174,6 +174,7 @@ func (s *site) routes() {
 	if s.Network != nil {
 		s.handle("POST /api/v1/network/invitations", s.requireToken(s.invite))
 		s.handle("POST /api/v1/network/statements", s.requireToken(s.takeStatements))
+		s.handle("GET /api/v1/network/meant", s.requireToken(s.meant))
 	}
 	s.handle("GET /api/v1/doctor", s.requireToken(s.doctor))
 	s.handle("GET /api/v1/vouch", s.requireToken(s.vouch))

@@ -3,6 +3,9 @@ package api
 import (
 	"context"
 	"net/http"
+	"net/url"
+
+	"github.com/feedring/feedring"
 )
 
 // Invitation says what an invitation gives.
@@ -20,6 +23,23 @@ func (c *Client) Invite(ctx context.Context, what Invitation) (string, error) {
 	}
 	err := c.do(ctx, request{method: http.MethodPost, path: "network/invitations", body: what}, &said)
 	return said.Code, err
+}
+
+// Meant is what a removal or restoration is about.
+type Meant struct {
+	Targets []string `json:"targets"`
+	Feeds   []struct {
+		URL       string          `json:"feed"`
+		Publisher feedring.PeerID `json:"publisher"`
+	} `json:"feeds"`
+	Known bool `json:"known"`
+}
+
+// Meant says what a removal or restoration is about that names an entry's id or address,
+// a feed or a peer.
+func (c *Client) Meant(ctx context.Context, text string) (m Meant, err error) {
+	err = c.do(ctx, request{path: "network/meant", query: url.Values{"of": {text}}}, &m)
+	return m, err
 }
 
 // TakeStatements gives the peer signed statements about its network's members.
