@@ -117,6 +117,7 @@ type follower struct {
 	unserved  []feedring.Theme // that nobody serves
 	dirty     bool             // there is something to save
 	resumed   bool
+	refused   bool // that nobody serves this side was told
 }
 
 // restore takes up where Resume or Cursor say.
@@ -384,6 +385,10 @@ func (f *follower) onSearchEnd(p searchEnd) error {
 	case errors.Is(p.err, ErrBadQuery), membership.Ended(p.err):
 		return p.err
 	case p.err != nil || p.final.Status == feedring.Incomplete && len(p.final.Grants) == 0:
+		if _, refused := membership.IsRefused(p.err); refused && !f.refused {
+			f.refused = true
+			f.client.log.Warn("nobody who may be asked serves this side: they are asked again and again", "err", p.err)
+		}
 		g.failures++
 		f.plan(g, backOffLeast, backOffMost)
 		return nil

@@ -210,8 +210,22 @@ func TestAssociation(t *testing.T) {
 	if r := command(t, "doctor", "--data", third.data); r.code != 1 || !strings.Contains(r.stdout, "FAIL  membership: this peer was expelled") {
 		t.Errorf("doctor: %v", r)
 	}
-	if r := command(t, "query", "--theme", "news", "--data", third.data); r.code == 4 && !strings.Contains(r.stderr, `"feedring doctor`) {
-		t.Errorf("query: %v", r)
+	for _, words := range [][]string{{"query", "--theme", "news"}, {"ring"}} {
+		if r := command(t, append(words, "--data", third.data)...); !strings.Contains(r.stderr, "this peer was expelled from its network, and is served nothing new") {
+			t.Errorf("%v at the expelled peer: %v", words, r)
+		}
+	}
+	if r := command(t, "query", "--data", third.data); r.code != 4 || !strings.Contains(r.stderr, `"feedring doctor`) {
+		t.Errorf("every group asked at the expelled peer: %v", r)
+	}
+	// Its readers are told that it is not their fault.
+	a.refuses("the other side was expelled", "query", "--theme", "news", "--data", reader, "--peer", third.addr)
+	silent := start(t, "follow", "--theme", "news", "--data", reader, "--peer", third.addr)
+	until(t, 20*time.Second, "the reason why nothing comes", func() bool { return strings.Contains(silent.errors(), "the other side was expelled") })
+	own.add("told to nobody there", "about things", time.Time{})
+	until(t, 20*time.Second, "a later entry", func() bool { return slices.Contains(a.ask(second.data).titles(), "told to nobody there") })
+	if n := strings.Count(silent.errors(), "the other side was expelled"); n != 1 {
+		t.Errorf("the reason is told %d times", n)
 	}
 	third.stop(t, 10*time.Second)
 	a.refuses("credential", "query", "--theme", "news", "--json", "--data", third.data)

@@ -33,6 +33,7 @@ const (
 	CodeUnknown                       // the same
 	CodeOfOtherSite                   // the site does not name the peer
 	OtherUnproven                     // the other side shows no credential
+	OtherExpelled                     // the other side's was ended
 )
 
 // RefusedError is for a peer that is not served on a network with a charter.
@@ -54,6 +55,7 @@ func (e *RefusedError) Error() string {
 		CodeUnknown:     "the peer gave no such invitation, so there is no credential",
 		CodeOfOtherSite: "the invitation's site does not name this peer, so it gives no credential",
 		OtherUnproven:   "the other side has no credential for it",
+		OtherExpelled:   "the other side was expelled, so it serves nobody",
 	}[e.Reason]
 	return fmt.Sprintf("the network %s %s, and %s", e.Network, mode, what)
 }
@@ -116,8 +118,10 @@ func (k *Keeper) greet(ctx context.Context, to feedring.PeerID, s io.ReadWriteCl
 	switch why, known := reasons[heard.Refusal]; {
 	case known:
 		return k.refused(why, heard.Mode)
-	case heard.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED && k.isVouched():
-		return k.refused(OtherUnproven, 0) // it knows that it was expelled
+	case k.isMember() && k.Roll().Expelled(to, time.Now()):
+		return k.refused(OtherExpelled, 0)
+	case heard.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED && (k.isVouched() || k.isMember() && !k.member(to)):
+		return k.refused(OtherUnproven, 0)
 	case heard.Refusal != feedringv1.HelloRefusal_HELLO_REFUSAL_UNSPECIFIED, k.charter.Load() == nil, !k.member(k.self()):
 		return k.refused(NoCredential, heard.Mode)
 	case !k.Admits(to):
@@ -166,6 +170,9 @@ func (k *Keeper) answer(from feedring.PeerID, heard charters.Hello) charters.Hel
 	}
 	no.Mode = c.Mode
 	if !k.member(k.self()) {
+		if now := time.Now(); k.member(from) && k.Roll().Expelled(k.self(), now) {
+			no.Statements = k.Roll().Proof(k.self(), now) // that it is not the other side's fault
+		}
 		return no
 	}
 	if heard.Invitation != "" && c.Mode == charter.Closed {

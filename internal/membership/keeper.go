@@ -207,6 +207,9 @@ func (k *Keeper) isVouched() bool {
 	return c != nil && c.Mode == charter.Vouched
 }
 
+// isMember reports whether this peer has a charter, and is served.
+func (k *Keeper) isMember() bool { return k.charter.Load() != nil && k.member(k.self()) }
+
 // member reports whether a peer is served.
 func (k *Keeper) member(p feedring.PeerID) bool {
 	now := time.Now()
@@ -219,7 +222,7 @@ func (k *Keeper) member(p feedring.PeerID) bool {
 
 // Admits implements host.Door.
 func (k *Keeper) Admits(p feedring.PeerID) bool {
-	return k.charter.Load() != nil && k.member(k.self()) && k.member(p)
+	return k.isMember() && k.member(p)
 }
 
 // MaySign implements wire.Members.

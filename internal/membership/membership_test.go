@@ -235,6 +235,34 @@ func TestAPeerHearsThatItMayPublish(t *testing.T) {
 	}
 }
 
+// TestMembersHearThatTheirGuideWasExpelled: they are not told that they lack a credential. Who is
+// no member is told nothing of it.
+func TestMembersHearThatTheirGuideWasExpelled(t *testing.T) {
+	k, _ := founder(t)
+	guide, reader := k.other(t), k.other(t)
+	for _, o := range []*Keeper{guide, reader} {
+		k.admits(t, o)
+		k.exchangesWith(t, o)
+	}
+	must(t, reader.greets(t, guide, ""))
+	own, err := k.Signer("")
+	must(t, err)
+	out, err := own.Expel([]feedring.PeerID{guide.self()}, time.Time{}, "")
+	must(t, err)
+	_, err = k.Merge(out)
+	must(t, err)
+	wants(t, guide.greets(t, k, ""), Expelled)
+	stranger := k.other(t)
+	wants(t, stranger.greets(t, guide, ""), NoCredential)
+	if len(stranger.Roll().Statements()) > 0 {
+		t.Error("a stranger is told of members")
+	}
+	wants(t, reader.greets(t, guide, ""), OtherExpelled)
+	if reader.Admits(guide.self()) || !reader.Admits(k.self()) {
+		t.Error("the reader does not know who was expelled")
+	}
+}
+
 // TestTheLastAdminStays: it does not expel itself, nor with others, unless somebody else may do
 // all that it may, or a root key signs.
 func TestTheLastAdminStays(t *testing.T) {

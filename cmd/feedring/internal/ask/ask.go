@@ -4,18 +4,22 @@ package ask
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/cmd/feedring/internal/api"
 	"github.com/feedring/feedring/cmd/feedring/internal/command"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
+	"github.com/feedring/feedring/internal/charter"
 	"github.com/feedring/feedring/internal/membership"
 )
 
@@ -47,6 +51,7 @@ type askFlags struct {
 	peers   options.List
 	network string
 	wide    bool
+	charter bool // the peer of --data is asked, and its network has a charter
 }
 
 func (f *askFlags) register(flags *pflag.FlagSet) {
@@ -100,7 +105,7 @@ func (a *commands) resolve(f *askFlags) error {
 		return nil
 	}
 	if a.PeerRuns() { // it has the one key that others admit
-		f.peers.Values = nil
+		f.peers.Values, f.charter = nil, true
 		return nil
 	}
 	if f.overNetwork() {
@@ -124,7 +129,43 @@ func (a *commands) ask(ctx context.Context, f *askFlags) (asker, error) {
 	if f.overNetwork() {
 		return a.network(ctx, f)
 	}
-	return a.Running(&f.PeerFlags)
+	peer, err := a.Running(&f.PeerFlags)
+	if err == nil && f.charter {
+		a.warnOfMembership(ctx, peer)
+	}
+	return peer, err
+}
+
+// offered is a feed of a peer.
+type offered struct {
+	Theme string `json:"theme"` // empty: it is private
+}
+
+// warnOfMembership says why a running peer is served nothing new, or nobody else sees its
+// feeds, on a network with a charter.
+func (a *commands) warnOfMembership(ctx context.Context, peer *api.Client) {
+	raw, err := peer.Status(ctx)
+	var is struct {
+		Membership struct {
+			Mode     string   `json:"mode"`
+			Site     string   `json:"site"`
+			Rights   []string `json:"rights"`
+			Expelled bool     `json:"expelled"`
+		} `json:"membership"`
+		Feeds []offered `json:"feeds"`
+	}
+	if err != nil || json.Unmarshal(raw, &is) != nil {
+		return // who asks is told
+	}
+	offers := slices.ContainsFunc(is.Feeds, func(f offered) bool { return f.Theme != "" })
+	switch m := is.Membership; {
+	case m.Expelled:
+		a.Hint("this peer was expelled from its network, and is served nothing new: ask an admin of the network")
+	case m.Mode == charter.Closed.String() && len(m.Rights) == 0:
+		a.Hint("this peer's credential is not valid any more, and it is served nothing new: ask an admin of the network")
+	case m.Mode == charter.Vouched.String() && m.Site == "" && offers:
+		a.Hint("no site names this peer, so it is a guest of its network, and nobody else sees its feeds: \"feedring vouch\" prints what its site is to publish")
+	}
 }
 
 func (a *commands) network(ctx context.Context, f *askFlags) (*client.Client, error) {

@@ -279,6 +279,9 @@ func (f *following) throughAPI(ctx context.Context, ask *askFlags) error {
 		return err
 	}
 	defer peer.Close()
+	if ask.charter {
+		f.app.warnOfMembership(ctx, peer)
+	}
 	away := &outage{app: f.app}
 	begun := f.saved.LastEvent != ""
 	stream := &api.Stream{

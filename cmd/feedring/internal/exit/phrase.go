@@ -107,8 +107,8 @@ func adviceForRefused(e *membership.RefusedError) string {
 		return ": ask an admin of the network"
 	case membership.CodeOfOtherSite:
 		return ": have the site name it (\"feedring vouch\"), and try again"
-	case membership.OtherUnproven:
-		return ": ask another peer"
+	case membership.OtherUnproven, membership.OtherExpelled:
+		return ": ask another peer of the network, with --peer"
 	}
 	return ": ask for another one"
 }

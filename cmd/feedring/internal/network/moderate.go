@@ -26,7 +26,8 @@ func (a *commands) remove() *cobra.Command {
 		Long: "remove signs a removal, with the key of --data, if that may moderate, or with a root key. From then on no member\n" +
 			"shows what it names, in queries, followers, page and personal feeds: one entry by its id (\"query --json\" prints\n" +
 			"it), or by its address where the peer of --data runs and holds it, one feed by its address, whoever publishes it,\n" +
-			"or all that a peer publishes. \"network restore\" takes it back; what a root key removed, only with a root key. The publisher stays a member: see \"network expel\".",
+			"or all that a peer publishes. \"network restore\" takes it back; what a root key removed, only with a root key. The\n" +
+			"publisher stays a member: see \"network expel\".",
 		Example: `  feedring network remove https://example.org/feed.xml --reason "advertising"
   feedring network remove 12D3KooW… --root /media/key/root-1.key`,
 	})
