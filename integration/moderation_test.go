@@ -145,6 +145,9 @@ func TestModeratorsHideAnEntryAFeedAndAKey(t *testing.T) {
 	if !strings.Contains(status.stdout, "a moderator of the network removed it (advertising)") {
 		t.Errorf("the publisher is told nothing: %s", status.stdout)
 	}
+	if r := command(t, "doctor", "--data", second.data); !strings.Contains(r.stdout, "FAIL  feeds: "+m.urls[1]+": not published: a moderator of the network removed it (advertising)") || strings.Contains(r.stdout, "feedring ping") {
+		t.Errorf("doctor advises %v", r)
+	}
 	log := command(t, "network", "log", "--json", "--data", second.data)
 	var kinds []string
 	for _, o := range log.objects {

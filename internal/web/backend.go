@@ -282,6 +282,7 @@ type FeedStatus struct {
 	Private   bool              `json:"private_address,omitempty"` // the last fetch failed because this peer refuses private addresses
 	Gone      bool              `json:"gone,omitempty"`            // its origin said 410: it is fetched no more, unless asked for
 	OptedOut  bool              `json:"opted_out,omitempty"`       // its publisher does not want it mirrored: it is neither fetched nor published; Error says more
+	Withheld  bool              `json:"withheld,omitempty"`        // the network does not let this peer publish it: a fetch changes nothing; Error says more
 	FetchedBy feedring.PeerID   `json:"looked_at_by,omitempty"`    // empty: by this peer, which offers it alone
 	Rests     bool              `json:"rests,omitempty"`           // this peer does not fetch now: FetchedBy does
 	Turn      int               `json:"turn,omitempty"`            // this peer's, of Turns; 0: another fetches, or it does alone

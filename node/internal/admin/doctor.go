@@ -121,7 +121,7 @@ func (d *Admin) checkRoles() web.Check {
 func (d *Admin) checkFeeds() []web.Check {
 	var wrong, private []string
 	advice, privateAdvice := web.AdvisePing, web.AdviseRemoveFeed
-	published, all := 0, d.cfg.Feeds.Feeds(true)
+	published, withheld, all := 0, 0, d.cfg.Feeds.Feeds(true)
 	for _, f := range all {
 		if f.Theme != "" {
 			published++
@@ -135,6 +135,9 @@ func (d *Admin) checkFeeds() []web.Check {
 			}
 		default:
 			wrong = append(wrong, f.URL+": "+f.Error)
+			if f.Withheld {
+				withheld++
+			}
 			if f.Private {
 				advice = web.AdvisePrivate
 			}
@@ -146,6 +149,9 @@ func (d *Admin) checkFeeds() []web.Check {
 	}
 	if !c.OK {
 		c.Detail, c.Advice = listed(wrong), advice
+	}
+	if withheld == len(wrong) {
+		c.Advice = "" // each says what to do, and no fetch helps
 	}
 	p := web.Check{Name: "private feeds", OK: true, Detail: fmt.Sprintf("%d, all well", len(all)-published)}
 	if len(private) > 0 {

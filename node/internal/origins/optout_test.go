@@ -37,6 +37,12 @@ func (r *refusing) MayPublish(_ context.Context, url string, noMirrors bool) err
 
 func (r *refusing) FeedRead(_ string, noMirrors bool) { r.read = append(r.read, noMirrors) }
 
+// removing are moderators that removed every feed.
+type removing struct{ anybody }
+
+func (removing) Withheld(string) bool { return true }
+func (removing) Refusal(string) error { return &web.RemovedError{} }
+
 // TestWithheldFeed: a feed that does not want to be mirrored is neither offered, fetched nor
 // published. What was published is erased, and does not take positions again that it had.
 func TestWithheldFeed(t *testing.T) {
@@ -104,5 +110,12 @@ func TestReadersAddNoPublicFeed(t *testing.T) {
 	}
 	if _, err := l.Status(testURL); err == nil {
 		t.Error("the public feed is there")
+	}
+	// One that was there before says so, and that a fetch does not help.
+	l.OptOuts = &refusing{}
+	check(t, l.add(t.Context(), testSpec))
+	l.OptOuts = removing{}
+	if st, err := l.Status(testURL); err != nil || !st.Withheld || st.OptedOut || st.Error == "" {
+		t.Errorf("a feed that a moderator removed: %+v, %v", st, err)
 	}
 }

@@ -57,6 +57,7 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 	}
 	if refusal := o.OptOuts.Refusal(url); refusal != nil && f.bindable() {
 		st.OptedOut = errors.Is(refusal, web.ErrOptedOut)
+		st.Withheld = errors.As(refusal, new(*web.RemovedError)) || errors.As(refusal, new(*web.ReaderError))
 		st.NextFetch, st.FetchedBy, st.Error = time.Time{}, "", refusal.Error()
 	} else if o.assignments.fetchedElsewhere(f.spec()) {
 		st.Rests, st.NextFetch, st.Error = true, time.Time{}, ""
