@@ -63,16 +63,31 @@ func (n *network) admittedMember(honest ...*peer) *member {
 	return m
 }
 
+// newPair is a network with two peers of news, which take strangers' addresses for what they are.
+func newPair(t *testing.T, refresh string) (o *origin, n *network, p, q *peer) {
+	t.Helper()
+	o, n = newOrigin(t), newNetwork(t, refresh, "--private-peers", "new")
+	p = n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
+	q = n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 3)))
+	n.formed(map[string]int{"news": 2}, p, q)
+	return o, n, p, q
+}
+
+// newTrio is newPair with a peer of sport.
+func newTrio(t *testing.T, refresh string) (n *network, p, q, s *peer) {
+	t.Helper()
+	o, n, p, q := newPair(t, refresh)
+	s = n.peer([]*peer{p, q}, "sport=s@"+o.feed(newFeed("s", 3)))
+	n.formed(map[string]int{"news": 2, "sport": 1}, p, q, s)
+	return n, p, q, s
+}
+
 // TestRowsOfPeersThatNeverConnected is a member that answers beacons and sends 10,500 rows of
 // keys that never connected to each honest peer, then their joins: none enters a catalogue,
 // and a newcomer is admitted.
 func TestRowsOfPeersThatNeverConnected(t *testing.T) {
 	t.Parallel()
-	o := newOrigin(t)
-	n := newNetwork(t, "1s", "--private-peers", "new")
-	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
-	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 3)))
-	n.formed(map[string]int{"news": 2}, p, q)
+	o, n, p, q := newPair(t, "1s")
 	m := n.admittedMember(p, q)
 	const count = 10_500
 	term, _, _ := m.now()

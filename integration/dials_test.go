@@ -51,13 +51,8 @@ func newBystander(t *testing.T, ip string) *bystander {
 // then. The peers that believe them leave that machine alone.
 func TestAddressesOfBystanders(t *testing.T) {
 	t.Parallel()
-	o := newOrigin(t)
-	n := newNetwork(t, "500ms", "--private-peers", "new")
-	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
-	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 3)))
-	s := n.peer([]*peer{p, q}, "sport=s@"+o.feed(newFeed("s", 3)))
+	n, p, q, s := newTrio(t, "500ms")
 	honest := []*peer{p, q, s}
-	n.formed(map[string]int{"news": 2, "sport": 1}, honest...)
 	victim, begun := newBystander(t, "127.66.6.6"), time.Now()
 
 	m := n.admittedMember(p, q)
@@ -94,7 +89,7 @@ func TestAddressesOfBystanders(t *testing.T) {
 	if got == 0 {
 		t.Error("the attack did not take place")
 	}
-	late := n.peer([]*peer{s}, "news=late@"+o.feed(newFeed("late", 3)))
+	late := n.peer([]*peer{s}, "news=late@"+newOrigin(t).feed(newFeed("late", 3)))
 	until(t, 30*time.Second, "a newcomer's entries at all others", func() bool {
 		return !slices.ContainsFunc([]*peer{p, q, late}, func(p *peer) bool {
 			return len(n.query(p, "--theme", string(feedring.Theme("news"))).entries()) < 9

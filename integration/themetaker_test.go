@@ -77,12 +77,7 @@ func (k *taker) claims(number uint64) {
 // The manager that was displaced on the map is asked as well, so no reader is given nothing.
 func TestStrangerTakesATheme(t *testing.T) {
 	t.Parallel()
-	o := newOrigin(t)
-	n := newNetwork(t, "2s", "--private-peers", "new")
-	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
-	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 3)))
-	s := n.peer([]*peer{p, q}, "sport=s@"+o.feed(newFeed("s", 3)))
-	n.formed(map[string]int{"news": 2, "sport": 1}, p, q, s)
+	n, p, q, s := newTrio(t, "2s")
 	manager := n.manager("news", p, q)
 	k := newTaker(newStrangerAt(t, s.byTCP(), "127.9.1.1"))
 	me := string(k.sealer.ID())

@@ -131,8 +131,7 @@ func (a *commands) blockFollowCommand(f *command.PeerFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				lines := map[bool]string{true: "line", false: "lines"}[is.Lines == 1]
-				line := fmt.Sprintf("follows %s: %d %s", show.Printable(is.List), is.Lines, lines)
+				line := fmt.Sprintf("follows %s: %s", show.Printable(is.List), show.Count(is.Lines, "line", "lines"))
 				if is.Skipped > 0 {
 					line += fmt.Sprintf(", and %d that name nothing that a list may block", is.Skipped)
 				}

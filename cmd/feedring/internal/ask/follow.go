@@ -202,11 +202,7 @@ func (f *following) gap(g client.Gap) {
 
 // older says that a feed was added whose entries are no news.
 func (f *following) older(o client.Older) {
-	entries := "entries"
-	if o.Count == 1 {
-		entries = "entry"
-	}
-	fmt.Fprintf(f.app.Stderr, "feedring: %d older %s of %s\n", o.Count, entries, show.Printable(string(o.Provider)))
+	fmt.Fprintf(f.app.Stderr, "feedring: %s of %s\n", show.Count(o.Count, "older entry", "older entries"), show.Printable(string(o.Provider)))
 }
 
 type gapEvent struct {

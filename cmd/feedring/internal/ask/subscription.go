@@ -114,7 +114,7 @@ func (a *commands) printSubscriptions(subs []json.RawMessage, asJSON bool) error
 			return fmt.Errorf("the peer's answer cannot be read: %w", err)
 		}
 		g.Add(show.Printable(sub.ID), cmp.Or(show.Printable(sub.Theme), "-"), cmp.Or(show.Printable(sub.Provider), "-"), cmp.Or(show.Printable(sub.Words), "-"),
-			bound(sub.Since), bound(sub.Until), strconv.Itoa(sub.Limit), map[bool]string{true: "yes", false: "-"}[sub.Stem], show.Printable(sub.Atom))
+			bound(sub.Since), bound(sub.Until), strconv.Itoa(sub.Limit), show.Mark(sub.Stem, "yes"), show.Printable(sub.Atom))
 	}
 	if asJSON {
 		return nil

@@ -147,7 +147,7 @@ func (a *commands) join() *cobra.Command {
 			"\"serve\" on that directory then takes part in the network, and query, follow, catalog and ring ask it. The peer of\n" +
 			"--data must not run meanwhile. In a vouched network nobody is asked: the code is kept.",
 		Example: `  feedring network join CODE`,
-		Args:    one("a code, as \"feedring network invite\" prints it"),
+		Args:    one("a code, as the command network invite prints it at the other peer"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := membership.Joinable(a.Data, args[0]); errors.Is(err, charters.ErrCode) {
 				return exit.Usage("%w", err)
@@ -247,7 +247,7 @@ func (a *commands) members() *cobra.Command {
 					out.Print(m)
 					continue
 				}
-				line := []string{string(m.Peer), strings.Join(m.Rights, " "), show.Moment(m.Until), map[bool]string{true: "expelled", false: "-"}[m.Expelled]}
+				line := []string{string(m.Peer), strings.Join(m.Rights, " "), show.Moment(m.Until), show.Mark(m.Expelled, "expelled")}
 				if vouched {
 					line = append(line, show.Printable(m.Site))
 				}
