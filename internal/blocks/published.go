@@ -29,7 +29,7 @@ const (
 // Why a text is no list.
 var (
 	ErrLong   = errors.New("the list has more than 10,000 lines")
-	ErrNoList = errors.New("it is no block list: a JSON list of {\"block\": …}, as \"feedring block export\" prints it")
+	ErrNoList = errors.New("it is no block list: a JSON list of {\"block\": …}, as the command block export prints it")
 )
 
 // Line is one block of a list that is published for others.

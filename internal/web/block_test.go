@@ -26,7 +26,7 @@ func TestBlocks(t *testing.T) {
 		{"DELETE", "/api/v1/blocks?block=spam.example", "", http.StatusNoContent, ""},
 		{"DELETE", "/api/v1/blocks?block=listed.example", "", http.StatusOK, `"allowed":true`},
 		{"POST", "/api/v1/blocklists", `{"list":"https://example.org/blocks.json"}`, http.StatusCreated, `"lines":3`},
-		{"POST", "/api/v1/blocklists", `{"list":"http://127.0.0.1/"}`, http.StatusBadRequest, "feedring block export"},
+		{"POST", "/api/v1/blocklists", `{"list":"http://127.0.0.1/"}`, http.StatusBadRequest, "the command block export"},
 		{"GET", "/api/v1/blocklists", "", http.StatusOK, `"list":"https://example.org/blocks.json"`},
 		{"DELETE", "/api/v1/blocklists?list=https://example.org/blocks.json", "", http.StatusNoContent, ""},
 		{"DELETE", "/api/v1/blocklists?list=https://example.net/", "", http.StatusNotFound, "is not followed"},

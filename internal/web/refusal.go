@@ -107,7 +107,11 @@ func (e *UnknownEntryError) Error() string {
 		text = fmt.Sprintf("no entry of this peer's feeds has the address %s, exactly as its feed tells it", e.URL)
 	}
 	for i, id := range e.PublishedBy {
-		text += map[bool]string{true: " (", false: " and "}[i == 0] + string(id)
+		before := " and "
+		if i == 0 {
+			before = " ("
+		}
+		text += before + string(id)
 	}
 	if len(e.PublishedBy) > 0 {
 		text += " published it)"
@@ -419,7 +423,7 @@ func (e *BlockListError) Unwrap() error { return ErrMalformed }
 
 // Error implements error.
 func (e *BlockListError) Error() string {
-	return fmt.Sprintf("%.300q is not followed: %v: see that its address answers with what \"feedring block export\" prints", e.List, e.Err)
+	return fmt.Sprintf("%.300q is not followed: %v: see that its address answers with what the command block export prints", e.List, e.Err)
 }
 
 // UnknownBlockListError is for a list that is not followed.
@@ -528,5 +532,5 @@ type OtherPeerError struct{}
 
 // Error implements error.
 func (*OtherPeerError) Error() string {
-	return "another peer answers at this address: take the whole address, as that peer's \"feedring status\" prints it"
+	return "another peer answers at this address: take the whole address, as the command status prints it there"
 }

@@ -19,7 +19,7 @@ type Network struct {
 }
 
 // errNetwork is for what leads to no network.
-var errNetwork = errors.New("write a network's name, the file of its charter with a / in its path, or an invitation as \"feedring network invite\" prints it")
+var errNetwork = errors.New("write a network's name, the file of its charter with a / in its path, or an invitation as the command network invite prints it at the other peer")
 
 // ParseNetwork reads a network's name, an invitation, or what is in the file of a charter. A
 // name has neither capitals nor slashes, and an invitation is longer than a name.

@@ -158,7 +158,7 @@ func checkSite(s string) error {
 	return nil
 }
 
-var errTrust = errors.New("write a peer's id, as \"feedring status\" prints it, or a domain such as lemonde.fr")
+var errTrust = errors.New("write a peer's id, as the command status prints it there, or a domain such as lemonde.fr")
 
 func checkTrust(s string) error {
 	if target, err := blocks.Parse(s); err == nil && target.Peer() != "" || checkSite(s) == nil {
