@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"time"
 )
 
 // PeerID is a libp2p peer id in its text form ("12D3KooW…"). The empty id means
@@ -151,7 +152,8 @@ type Head struct {
 // others makes them, or who lost a part of the first.
 type Fork struct {
 	Feed    FeedRef
-	At      Position // the first one of which they say different things
+	At      Position  // the first one of which they say different things
+	Seen    time.Time // the later of the two dates at which the entries were seen: the publisher's own word
 	Entries [2]*Seal
 }
 

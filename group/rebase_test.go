@@ -19,7 +19,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		"probe.sent", "rareState.probed", "rareState.staled", "rareState.unfit", "rareState.wanted", "suspicion.deferred", "word.at",
 	}
 	fixed := []string{"Machine.now"}
-	dates := []string{"Row.Admitted", "Row.From", "State.Dropped", "State.From", "Vouch.At", "terms.formerAdmission"}
+	dates := []string{"Row.Admitted", "Row.From", "State.Dropped", "State.From", "Vouch.At", "fork.until", "terms.formerAdmission"}
 	var other []string // of feeds, clients, looks at sites, lost disks and large groups
 	for _, at := range instants(reflect.TypeFor[Machine]()) {
 		known := slices.Concat(moved, fixed, dates)
@@ -28,7 +28,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Identity.last", "Identity.since", "Member.reportedAt", "Replicator.askedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.due", "check.last", "check.vouchedAt",
+		"Holding.changed", "Identity.last", "Identity.since", "Member.reportedAt", "Replicator.askedAt", "Replicator.clearedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.due", "check.last", "check.vouchedAt",
 		"copyMark.since", "datedFetch.at", "failedStandIn.until", "graft.begun", "lookup.due", "lookup.since", "memberFeed.askedToFetchAt", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
 		"memberFeed.validUntil", "memberFeed.waitingSince", "seek.since", "shares.toldTill",
 	}

@@ -25,10 +25,13 @@ func ForkOf(a, b *feedring.Seal) (feedring.Fork, error) {
 	if second.Position.Compare(first.Position) < 0 {
 		a, b, first, second, beforeFirst, beforeSecond = b, a, second, first, beforeSecond, beforeFirst
 	}
-	fork := feedring.Fork{Feed: first.Ref(), At: first.Position, Entries: [2]*feedring.Seal{a, b}}
+	fork := feedring.Fork{Feed: first.Ref(), At: first.Position, Seen: first.Seen, Entries: [2]*feedring.Seal{a, b}}
+	if second.Seen.After(fork.Seen) {
+		fork.Seen = second.Seen
+	}
 	next := feedring.Position{Epoch: first.Position.Epoch, Sequence: first.Position.Sequence + 1}
 	switch {
-	case second.Ref() != fork.Feed || first.Theme == "" || second.Theme == "":
+	case second.Ref() != fork.Feed || first.Theme == "" || second.Theme != first.Theme:
 	case second.Position == fork.At && !bytes.Equal(a.Payload, b.Payload):
 		if before, none := beforeFirst, [32]byte{}; before != beforeSecond && before != none && beforeSecond != none && fork.At.Sequence > 1 {
 			fork.At.Sequence-- // of which each names another entry

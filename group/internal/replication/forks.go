@@ -1,6 +1,7 @@
 package replication
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -19,6 +20,7 @@ type (
 	Forked struct {
 		Feed  feedring.FeedRef
 		At    feedring.Position // where the histories part
+		Until time.Time         // when the evidence is too old
 		Last  [32]byte          // hash of the entry before; zero where it is not known
 		From  feedring.PeerID   // who showed it; empty: this peer found it
 		Known bool
@@ -50,13 +52,37 @@ func (Compare) IsOutput() {}
 func (Learn) IsOutput()   {}
 func (Show) IsOutput()    {}
 
-// fork is where a log ends.
+// fork is where a log ends, and until when.
 type fork struct {
 	at    feedring.Position
-	shown map[feedring.PeerID]time.Time // when evidence was sent to whom
+	until time.Time
 }
 
-func (f *fork) clone() *fork { return &fork{f.at, maps.Clone(f.shown)} }
+// shown is evidence that a peer was sent.
+type shown struct {
+	of feedring.FeedRef
+	to feedring.PeerID
+}
+
+// fork returns where a log ends; nil: nowhere, or the evidence is too old.
+func (r *Replicator) fork(ref feedring.FeedRef) *fork {
+	if f := r.forks[ref]; f != nil && r.group.Now().Before(f.until) {
+		return f
+	}
+	return nil
+}
+
+// noteFork ends a log. What is too old is forgotten, and of too many forks the one that ends first.
+func (r *Replicator) noteFork(ref feedring.FeedRef, f *fork) {
+	now := r.group.Now()
+	maps.DeleteFunc(r.forks, func(_ feedring.FeedRef, f *fork) bool { return !now.Before(f.until) })
+	if r.forks[ref] == nil && len(r.forks) >= maxForks {
+		delete(r.forks, slices.MinFunc(slices.Collect(maps.Keys(r.forks)), func(a, b feedring.FeedRef) int {
+			return cmp.Or(r.forks[a].until.Compare(r.forks[b].until), a.Compare(b))
+		}))
+	}
+	r.forks[ref] = f
+}
 
 // cut is what counts of a head: nothing from the fork on.
 func (f *fork) cut(t feedring.Head) feedring.Head {
@@ -74,7 +100,7 @@ func (f *fork) known(at feedring.Position) bool {
 // counts is what counts of a head that a member tells. Who tells of what comes after a fork is shown the evidence. A
 // head that may have another hash than the entry held is compared by the driver, which knows what the machine does not.
 func (r *Replicator) counts(t feedring.Head, from feedring.PeerID) feedring.Position {
-	f, h := r.forks[t.Feed], r.Heads[t.Feed]
+	f, h := r.fork(t.Feed), r.Heads[t.Feed]
 	if from == r.cfg.Self || r.group.Member(from).Row == nil {
 		return f.cut(t).Position
 	}
@@ -89,12 +115,18 @@ func (r *Replicator) counts(t feedring.Head, from feedring.PeerID) feedring.Posi
 	return t.Position
 }
 
-// show sends evidence to those who were sent none in this period.
+// show sends evidence to those who were sent none in this period, as long as there is room to note whom.
 func (r *Replicator) show(ref feedring.FeedRef, f *fork, to []feedring.PeerID) {
 	now, due := r.group.Now(), make([]feedring.PeerID, 0, len(to))
+	old := func(at time.Time) bool { return now.Sub(at) >= r.cfg.Refresh }
+	if old(r.clearedAt) {
+		r.clearedAt = now
+		maps.DeleteFunc(r.shown, func(_ shown, at time.Time) bool { return old(at) })
+	}
 	for _, p := range to {
-		if at, shown := f.shown[p]; p != r.cfg.Self && (!shown || now.Sub(at) >= r.cfg.Refresh) {
-			f.shown[p] = now
+		at, before := r.shown[shown{ref, p}]
+		if p != r.cfg.Self && (before && old(at) || !before && len(r.shown) < maxShown) {
+			r.shown[shown{ref, p}] = now
 			due = append(due, p)
 		}
 	}
@@ -105,7 +137,7 @@ func (r *Replicator) show(ref feedring.FeedRef, f *fork, to []feedring.PeerID) {
 
 // OnEvidence takes evidence of a member about a feed of the group, if it is news.
 func (r *Replicator) OnEvidence(f feedring.Fork, from feedring.PeerID) {
-	if r.group.Member(from).Row != nil && r.Head(f.Feed) != nil && !r.forks[f.Feed].known(f.At) {
+	if r.group.Member(from).Row != nil && r.Head(f.Feed) != nil && !r.fork(f.Feed).known(f.At) {
 		r.group.Emit(Learn{Group: r.cfg.Group, Fork: f, From: from})
 	}
 }
@@ -113,15 +145,18 @@ func (r *Replicator) OnEvidence(f feedring.Fork, from feedring.PeerID) {
 // OnForked ends a log before a fork, and passes the evidence on once. The publisher itself, whose disk was put back or
 // copied, goes on in another epoch.
 func (r *Replicator) OnForked(in Forked) {
-	if r.forks[in.Feed].known(in.At) {
+	if r.fork(in.Feed).known(in.At) {
 		return
 	}
 	h := r.Heads[in.Feed]
 	if h == nil {
 		h = r.open(in.Feed, r.group.Member(in.Feed.Publisher).Row)
 	}
-	f := &fork{at: in.At, shown: map[feedring.PeerID]time.Time{in.From: r.group.Now()}}
-	r.forks[in.Feed] = f
+	f := &fork{at: in.At, until: in.Until}
+	r.noteFork(in.Feed, f)
+	if in.From != "" {
+		r.shown[shown{in.Feed, in.From}] = r.group.Now()
+	}
 	end := f.cut(feedring.Head{Position: in.At})
 	if c := f.cut(feedring.Head{Position: h.Pos}); c.Position != h.Pos || in.At.Sequence == 1 && h.Pos.Compare(end.Position) < 0 {
 		r.ledger.Advance(in.Feed, end.Position, in.Last, r.group.Now())
@@ -138,8 +173,9 @@ func (r *Replicator) OnForked(in Forked) {
 
 // Forked reports whether a publisher has a feed that ends before a fork: it did not begin another epoch yet.
 func (r *Replicator) Forked(publisher feedring.PeerID) bool {
-	for ref, f := range r.forks {
-		if ref.Publisher != publisher {
+	for ref := range r.forks {
+		f := r.fork(ref)
+		if ref.Publisher != publisher || f == nil {
 			continue
 		}
 		row := r.group.Member(publisher).Row

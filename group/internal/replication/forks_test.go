@@ -42,6 +42,9 @@ func newMembers() (*Replicator, *members) {
 	return r, m
 }
 
+// later is when evidence is too old.
+var later = time.Unix(1000, 0).Add(30 * 24 * time.Hour)
+
 var theirs = feedring.FeedRef{URL: url, Publisher: "p2"}
 
 func headAt(epoch, sequence uint64, hash byte) feedring.Head {
@@ -98,7 +101,7 @@ func TestLogEndsBeforeItsFork(t *testing.T) {
 	if out := m.take(); !reflect.DeepEqual(out, []Output{Learn{Group: r.cfg.Group, Fork: fork, From: "p3"}}) {
 		t.Fatalf("evidence leads to %v", out)
 	}
-	r.OnForked(Forked{Feed: theirs, At: fork.At, Last: [32]byte{9}, From: "p3"})
+	r.OnForked(Forked{Until: later, Feed: theirs, At: fork.At, Last: [32]byte{9}, From: "p3"})
 	show := func(to ...feedring.PeerID) []Output {
 		return []Output{Show{Group: r.cfg.Group, Feed: theirs, At: fork.At, To: to}}
 	}
@@ -109,8 +112,8 @@ func TestLogEndsBeforeItsFork(t *testing.T) {
 		t.Errorf("%v is held, forked: %v", h, r.Forked("p2"))
 	}
 	r.OnEvidence(fork, "p3")
-	r.OnForked(Forked{Feed: theirs, At: fork.At})
-	r.OnForked(Forked{Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 5}})
+	r.OnForked(Forked{Until: later, Feed: theirs, At: fork.At})
+	r.OnForked(Forked{Until: later, Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 5}})
 	r.OnAdvertised(headAt(7, 9, 3), "p3")
 	if out := m.take(); len(out) > 0 || len(m.polled) > 0 {
 		t.Errorf("what is known leads to %v, and a poll of %v", out, m.polled)
@@ -125,7 +128,7 @@ func TestLogEndsBeforeItsFork(t *testing.T) {
 	if h := r.All(); h[0].Position.Sequence != 3 {
 		t.Errorf("what the store holds beyond the fork counts: %v", h)
 	}
-	r.OnForked(Forked{Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 2}, From: "p3"})
+	r.OnForked(Forked{Until: later, Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 2}, From: "p3"})
 	if h := r.All(); h[0].Position.Sequence != 1 {
 		t.Errorf("an earlier fork does not count: %v", h)
 	}
@@ -140,7 +143,7 @@ func TestForkAtTheFirstEntry(t *testing.T) {
 	for _, held := range []feedring.Head{headAt(7, 1, 1), headAt(6, 9, 1)} {
 		r, m := newMembers()
 		r.Holding([]feedring.Head{held})
-		r.OnForked(Forked{Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 1}, Known: true})
+		r.OnForked(Forked{Until: later, Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 1}, Known: true})
 		if h := r.All(); len(h) != 1 || h[0].Position != (feedring.Position{Epoch: 7}) || len(m.take()) > 0 {
 			t.Errorf("from %v: %v is held", held.Position, h)
 		}
@@ -157,7 +160,7 @@ func TestPublisherEndsItsFork(t *testing.T) {
 	if got := comparisons(m.take()); len(got) != 1 {
 		t.Fatalf("another entry of its own is not compared: %v", got)
 	}
-	r.OnForked(Forked{Feed: own, At: feedring.Position{Epoch: 5000, Sequence: 6}})
+	r.OnForked(Forked{Until: later, Feed: own, At: feedring.Position{Epoch: 5000, Sequence: 6}})
 	if m.epoch != 5001 {
 		t.Errorf("it goes on in epoch %d", m.epoch)
 	}
@@ -172,10 +175,37 @@ func TestPublisherEndsItsFork(t *testing.T) {
 // Copies of a machine do not share what they know of forks.
 func TestForksAreCloned(t *testing.T) {
 	r, m := newMembers()
-	r.OnForked(Forked{Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 4}, Known: true})
+	r.OnForked(Forked{Until: later, Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 4}, Known: true})
 	c := r.Clone(m)
-	c.OnForked(Forked{Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 2}})
-	if r.forks[theirs].at.Sequence != 4 || len(r.forks[theirs].shown) > 1 {
-		t.Errorf("the first one has %+v", r.forks[theirs])
+	c.OnForked(Forked{Until: later, Feed: theirs, At: feedring.Position{Epoch: 7, Sequence: 2}})
+	if r.forks[theirs].at.Sequence != 4 || len(r.shown) > 0 || len(c.shown) == 0 {
+		t.Errorf("the first one has %+v, shown %v", r.forks[theirs], r.shown)
+	}
+}
+
+// A fork ends with its evidence: then heads count whole again, and it takes no place. Of too many the one that ends first
+// is forgotten, and so is whom evidence was sent to a period ago.
+func TestForksAreForgotten(t *testing.T) {
+	r, m := newMembers()
+	at := feedring.Position{Epoch: 7, Sequence: 4}
+	for i := range 2 * maxForks {
+		r.OnForked(Forked{Feed: feedring.FeedRef{URL: url, Publisher: feedring.PeerID(rune(0x4e00 + i))}, At: at, Until: later.Add(time.Duration(i) * time.Second)})
+	}
+	if len(r.forks) != maxForks || r.forks[feedring.FeedRef{URL: url, Publisher: feedring.PeerID(rune(0x4e00))}] != nil {
+		t.Errorf("%d forks are known", len(r.forks))
+	}
+	if len(r.shown) > maxShown {
+		t.Errorf("%d times it is noted who was sent evidence", len(r.shown))
+	}
+	r, m = newMembers()
+	r.Holding([]feedring.Head{headAt(7, 5, 1)})
+	r.OnForked(Forked{Feed: theirs, At: at, Until: later})
+	m.now = later
+	if r.OnAdvertised(headAt(7, 9, 3), "p3"); r.Forked("p2") || len(m.polled) != 1 || m.polled[0] != theirs {
+		t.Errorf("a fork that is too old counts: forked %v, polled %v", r.Forked("p2"), m.polled)
+	}
+	r.OnForked(Forked{Feed: feedring.FeedRef{URL: url, Publisher: "p3"}, At: at, Until: later.Add(time.Hour)})
+	if len(r.forks) != 1 || len(r.shown) > 2 {
+		t.Errorf("what is too old is kept: %d forks, shown to %d", len(r.forks), len(r.shown))
 	}
 }

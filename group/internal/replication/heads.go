@@ -85,7 +85,7 @@ func (r *Replicator) Holding(heads []feedring.Head) {
 		if h == nil {
 			h = r.open(t.Feed, r.group.Member(t.Feed.Publisher).Row)
 		}
-		if t = r.forks[t.Feed].cut(t); t.Position.Compare(h.Pos) > 0 {
+		if t = r.fork(t.Feed).cut(t); t.Position.Compare(h.Pos) > 0 {
 			r.advance(t.Feed, h, t.Position, t.Hash)
 		}
 	}

@@ -89,7 +89,7 @@ func (r *Replicator) retryFrom(ref feedring.FeedRef, h *Head, pos feedring.Posit
 // markMissing takes a head of the group that this peer enters: until it is held, the feed is an exception from the mark.
 func (r *Replicator) markMissing(t feedring.Head, from feedring.PeerID) {
 	if t.Feed.Publisher != r.cfg.Self {
-		if h, pos := r.Head(t.Feed), r.forks[t.Feed].cut(t).Position; h != nil && h.Pos.Compare(pos) < 0 {
+		if h, pos := r.Head(t.Feed), r.fork(t.Feed).cut(t).Position; h != nil && h.Pos.Compare(pos) < 0 {
 			r.beginBackfill(h, pos)
 		}
 	}
@@ -205,7 +205,7 @@ func (r *Replicator) OnFetched(s Fetched) {
 		r.onOwnProof(s)
 		return
 	}
-	h, f := r.Heads[s.Feed], r.forks[s.Feed]
+	h, f := r.Heads[s.Feed], r.fork(s.Feed)
 	if h == nil || !h.InFlight {
 		return
 	}

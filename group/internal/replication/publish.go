@@ -117,7 +117,7 @@ func (r *Replicator) OnAppended(a Appended) {
 		o.busy = false
 	}
 	ref := r.ownRef(url)
-	a.Head = r.forks[ref].cut(a.Head)
+	a.Head = r.fork(ref).cut(a.Head)
 	if h := r.Head(ref); h != nil && a.Head.Position.Compare(h.Pos) > 0 {
 		r.advance(ref, h, a.Head.Position, a.Head.Hash)
 		r.group.Announce(feedring.Head{Feed: ref, Position: h.Pos}, r.answerOf(a), nil, "")

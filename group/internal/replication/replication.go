@@ -29,6 +29,8 @@ const (
 	maxExceptionsOf  = 16 // exceptions that one publisher may cause: beyond, all that it publishes is one
 	MaxFailures      = 8  // failed polls of a feed after which nobody is believed to have more of it
 	maxSequence      = feedring.MaxTermNumber
+	maxForks         = 1024 // of logs: as many as the driver keeps evidence of
+	maxShown         = 4096 // times that evidence was sent in a period
 )
 
 // Membership is what replication needs of the group: what is known of the members, and the ways to act.
@@ -80,10 +82,12 @@ type Replicator struct {
 	Heads     map[feedring.FeedRef]*Head // of the ledger, and how each is polled
 	Own       map[string]*OwnLog         // by address
 	Polls     Polls
-	forks     map[feedring.FeedRef]*fork
-	Backfills int  // heads with a backfill
-	changed   bool // a backfill began or ended: the exceptions are to be announced
-	entered   bool // own entries are given positions
+	forks     map[feedring.FeedRef]*fork // what they point to does not change
+	shown     map[shown]time.Time        // when evidence was sent to whom in the last period
+	clearedAt time.Time                  // when shown was cleared of what is older
+	Backfills int                        // heads with a backfill
+	changed   bool                       // a backfill began or ended: the exceptions are to be announced
+	entered   bool                       // own entries are given positions
 
 	syncing  bool      // the walk through a manager's heads after admission: the mark waits for its end
 	askedAt  time.Time // when heads were last asked for
@@ -94,7 +98,7 @@ type Replicator struct {
 func New(cfg Config, group Membership) *Replicator {
 	return &Replicator{
 		cfg: cfg, group: group, ledger: holdings.NewLedger(), Heads: map[feedring.FeedRef]*Head{}, Own: map[string]*OwnLog{},
-		differAs: map[feedring.PeerID]time.Time{}, forks: map[feedring.FeedRef]*fork{},
+		differAs: map[feedring.PeerID]time.Time{}, forks: map[feedring.FeedRef]*fork{}, shown: map[shown]time.Time{},
 	}
 }
 
@@ -102,10 +106,7 @@ func New(cfg Config, group Membership) *Replicator {
 func (r *Replicator) Clone(group Membership) *Replicator {
 	c := *r
 	c.group, c.ledger, c.Polls, c.differAs = group, r.ledger.Clone(), r.Polls.clone(), maps.Clone(r.differAs)
-	c.forks = make(map[feedring.FeedRef]*fork, len(r.forks))
-	for ref, f := range r.forks {
-		c.forks[ref] = f.clone()
-	}
+	c.forks, c.shown = maps.Clone(r.forks), maps.Clone(r.shown)
 	c.Heads, c.Own = make(map[feedring.FeedRef]*Head, len(r.Heads)), make(map[string]*OwnLog, len(r.Own))
 	for ref, h := range r.Heads {
 		head := *h

@@ -5,9 +5,12 @@ package forks
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
+	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,6 +34,7 @@ const (
 	maxAll     = 1024     // of all publishers
 	maxBytes   = 64 << 20 // of all evidence
 	keptFor    = 30 * 24 * time.Hour
+	maxAhead   = 24 * time.Hour // no log takes what is dated later
 )
 
 // Records are small records on disk.
@@ -44,53 +48,103 @@ type Records interface {
 
 // Fork is where a log ends.
 type Fork struct {
-	Feed feedring.FeedRef
-	At   feedring.Position // the first position that does not count
+	Feed  feedring.FeedRef
+	At    feedring.Position // the first position that does not count
+	Until time.Time         // when the evidence is too old
 }
 
-// Keeper keeps evidence, one for an epoch of a feed. Its methods may be called concurrently.
+// Keeper keeps evidence, one for an epoch of a feed. Evidence counts for 30 days from the date of its entries, so that
+// whoever has it cannot lengthen that by sending it again. Its methods may be called concurrently.
 type Keeper struct {
 	records Records
 	log     *slog.Logger
 	now     func() time.Time
 	changes atomic.Uint64
 	some    atomic.Bool
-	writing sync.Mutex
+	ends    atomic.Int64 // Unix nanoseconds before which no evidence is too old
+	writing sync.Mutex   // of records on disk
 
-	mu   sync.Mutex // of what follows; written under writing only
+	mu   sync.Mutex // of what follows
 	logs map[feedring.FeedRef][]kept
 	of   map[feedring.PeerID]int
+	gone map[string]bool // keys of records that are too old and still on disk
 }
 
 type kept struct {
 	at      feedring.Position
 	group   feedring.GroupID
-	since   time.Time
+	since   time.Time // the latest date of evidence for this epoch
 	size    int
 	lowered int
 }
 
+func (f *kept) until() time.Time { return f.since.Add(keptFor) }
+
 // Open reads what is on disk.
 func Open(ctx context.Context, records Records, log *slog.Logger) (*Keeper, error) {
-	k := &Keeper{records: records, log: log, now: time.Now, logs: map[feedring.FeedRef][]kept{}, of: map[feedring.PeerID]int{}}
-	var old []string
+	k := &Keeper{
+		records: records, log: log, now: time.Now,
+		logs: map[feedring.FeedRef][]kept{}, of: map[feedring.PeerID]int{}, gone: map[string]bool{},
+	}
+	k.ends.Store(math.MaxInt64)
+	now := k.now()
 	for record, err := range records.List(store.BucketFork) {
 		if err != nil {
 			return nil, err
 		}
 		fork, since, err := read(record.Value)
-		if err != nil || k.now().Sub(since) > keptFor {
-			old = append(old, record.Key)
-			continue
+		if f := (kept{at: fork.At, group: groupOf(fork), since: since, size: len(record.Value)}); err == nil && now.Before(f.until()) {
+			k.put(fork.Feed, f)
+		} else {
+			k.gone[record.Key] = true
 		}
-		k.put(fork.Feed, kept{at: fork.At, group: groupOf(fork), since: since, size: len(record.Value)})
 	}
+	return k, k.erase(ctx)
+}
+
+// counts reports whether evidence is neither too old nor of a future that no log takes.
+func (k *Keeper) counts(fork feedring.Fork) bool {
+	now := k.now()
+	return now.Sub(fork.Seen) < keptFor && fork.Seen.Sub(now) <= maxAhead
+}
+
+// expire drops evidence that is too old. Its records are erased later.
+func (k *Keeper) expire() {
+	now := k.now()
+	if now.UnixNano() < k.ends.Load() {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ends := int64(math.MaxInt64)
+	for ref, all := range k.logs {
+		for _, f := range slices.Clone(all) {
+			if now.Before(f.until()) {
+				ends = min(ends, f.until().UnixNano())
+				continue
+			}
+			k.gone[keyOf(ref, f.at.Epoch)] = true
+			k.dropLocked(ref, f.at.Epoch)
+		}
+	}
+	k.ends.Store(ends)
+	k.some.Store(len(k.logs) > 0)
+}
+
+// erase deletes the records that are too old. The caller holds writing, or is alone.
+func (k *Keeper) erase(ctx context.Context) error {
+	k.mu.Lock()
+	old := slices.Collect(maps.Keys(k.gone))
+	k.mu.Unlock()
 	for _, key := range old {
-		if err := records.Delete(ctx, store.BucketFork, key); err != nil {
-			return nil, err
+		if err := k.records.Delete(ctx, store.BucketFork, key); err != nil {
+			return err
 		}
+		k.mu.Lock()
+		delete(k.gone, key)
+		k.mu.Unlock()
 	}
-	return k, nil
+	return nil
 }
 
 func keyOf(ref feedring.FeedRef, epoch uint64) string {
@@ -131,18 +185,17 @@ func find(of []kept, epoch uint64) int {
 }
 
 func (k *Keeper) put(ref feedring.FeedRef, f kept) {
-	k.drop(ref, f.at.Epoch)
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.dropLocked(ref, f.at.Epoch)
 	k.logs[ref] = append(k.logs[ref], f)
+	k.ends.Store(min(k.ends.Load(), f.until().UnixNano()))
 	k.of[ref.Publisher]++
 	k.some.Store(true)
 	k.changes.Add(1)
 }
 
-func (k *Keeper) drop(ref feedring.FeedRef, epoch uint64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+func (k *Keeper) dropLocked(ref feedring.FeedRef, epoch uint64) {
 	i := find(k.logs[ref], epoch)
 	if i < 0 {
 		return
@@ -161,6 +214,7 @@ func (k *Keeper) kept(ref feedring.FeedRef, epoch uint64) (f kept, found bool, o
 	if !k.some.Load() {
 		return f, false, 0
 	}
+	k.expire()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i := find(k.logs[ref], epoch); i >= 0 {
@@ -176,13 +230,16 @@ func (k *Keeper) full(publisher feedring.PeerID) bool {
 	return k.of[publisher] >= maxOfKey
 }
 
-// Known reports whether evidence of a fork there is no news, or one too many.
-func (k *Keeper) Known(ref feedring.FeedRef, at feedring.Position) bool {
-	f, found, of := k.kept(ref, at.Epoch)
-	if !found {
-		return of >= MaxOf || k.full(ref.Publisher)
+// Known reports whether evidence is no news, too old, of the future, or one too many.
+func (k *Keeper) Known(fork feedring.Fork) bool {
+	f, found, of := k.kept(fork.Feed, fork.At.Epoch)
+	switch {
+	case !k.counts(fork):
+		return true
+	case !found:
+		return of >= MaxOf || k.full(fork.Feed.Publisher)
 	}
-	return f.at.Sequence <= at.Sequence || f.lowered >= maxLowered
+	return f.at.Sequence <= fork.At.Sequence || f.lowered >= maxLowered
 }
 
 // Held reports whether something of a feed is stored.
@@ -195,23 +252,26 @@ func (k *Keeper) Held(ref feedring.FeedRef) bool {
 func (k *Keeper) Add(ctx context.Context, fork feedring.Fork) (news bool, err error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
-	if k.Known(fork.Feed, fork.At) {
+	if k.Known(fork) {
 		return false, nil
 	}
-	since := k.now()
-	value, err := write(fork, since)
+	f := kept{at: fork.At, group: groupOf(fork), since: fork.Seen}
+	if before, found, _ := k.kept(fork.Feed, fork.At.Epoch); found {
+		f.lowered = before.lowered + 1
+		if before.since.After(f.since) {
+			f.since = before.since // what is replaced proved that much
+		}
+	}
+	value, err := write(fork, f.since)
 	if err != nil {
 		return false, err
 	}
-	if err := k.makeRoom(ctx, len(value)); err != nil {
+	f.size = len(value)
+	if err := errors.Join(k.erase(ctx), k.makeRoom(ctx, len(value))); err != nil {
 		return false, err
 	}
 	if err := k.records.Put(ctx, store.BucketFork, keyOf(fork.Feed, fork.At.Epoch), value); err != nil {
 		return false, fmt.Errorf("keeping evidence: %w", err)
-	}
-	f := kept{at: fork.At, group: groupOf(fork), since: since, size: len(value)}
-	if before, found, _ := k.kept(fork.Feed, fork.At.Epoch); found {
-		f.lowered = before.lowered + 1
 	}
 	k.put(fork.Feed, f)
 	k.log.Warn("a publisher signed two histories of a feed: what comes after they part is not shown",
@@ -219,7 +279,7 @@ func (k *Keeper) Add(ctx context.Context, fork feedring.Fork) (news bool, err er
 	return true, nil
 }
 
-// makeRoom forgets what is old, and of too much what came first, of the publisher with most.
+// makeRoom forgets what is oldest of too much, of the publisher with most.
 func (k *Keeper) makeRoom(ctx context.Context, size int) error {
 	for {
 		ref, epoch, ok := k.surplus(size)
@@ -229,7 +289,9 @@ func (k *Keeper) makeRoom(ctx context.Context, size int) error {
 		if err := k.records.Delete(ctx, store.BucketFork, keyOf(ref, epoch)); err != nil {
 			return err
 		}
-		k.drop(ref, epoch)
+		k.mu.Lock()
+		k.dropLocked(ref, epoch)
+		k.mu.Unlock()
 	}
 }
 
@@ -240,9 +302,6 @@ func (k *Keeper) surplus(size int) (of feedring.FeedRef, epoch uint64, ok bool) 
 	var first kept
 	for ref, all := range k.logs {
 		for _, f := range all {
-			if k.now().Sub(f.since) > keptFor {
-				return ref, f.at.Epoch, true
-			}
 			count, size = count+1, size+f.size
 			if n := k.of[ref.Publisher]; n > most || n == most && f.since.Before(first.since) {
 				most, of, first = n, ref, f
@@ -264,13 +323,14 @@ func (k *Keeper) Evidence(ref feedring.FeedRef, epoch uint64) (feedring.Fork, bo
 
 // In lists the latest fork of each log of a group.
 func (k *Keeper) In(g feedring.GroupID) (all []Fork) {
+	k.expire()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for ref, of := range k.logs {
 		last := Fork{Feed: ref}
 		for _, f := range of {
 			if f.group == g && f.at.Compare(last.At) > 0 {
-				last.At = f.at
+				last.At, last.Until = f.at, f.until()
 			}
 		}
 		if !last.At.IsZero() {
@@ -284,7 +344,16 @@ func (k *Keeper) In(g feedring.GroupID) (all []Fork) {
 func (k *Keeper) Any() bool { return k.some.Load() }
 
 // Changes is another number whenever something else is hidden.
-func (k *Keeper) Changes() uint64 { return k.changes.Load() }
+func (k *Keeper) Changes() uint64 {
+	k.expire()
+	return k.changes.Load()
+}
+
+// At returns where the log of a feed ends in an epoch. False: it does not.
+func (k *Keeper) At(ref feedring.FeedRef, epoch uint64) (Fork, bool) {
+	f, found, _ := k.kept(ref, epoch)
+	return Fork{Feed: ref, At: f.at, Until: f.until()}, found
+}
 
 // Bars reports whether nothing of a feed counts.
 func (k *Keeper) Bars(ref feedring.FeedRef) bool {
@@ -296,6 +365,17 @@ func (k *Keeper) Bars(ref feedring.FeedRef) bool {
 func (k *Keeper) Hides(ref feedring.FeedRef, at feedring.Position) bool {
 	f, found, of := k.kept(ref, at.Epoch)
 	return found && f.at.Sequence <= at.Sequence || of >= MaxOf
+}
+
+// Of lists where the log of a feed ends in its epochs.
+func (k *Keeper) Of(ref feedring.FeedRef) (all []feedring.Position) {
+	k.expire()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, f := range k.logs[ref] {
+		all = append(all, f.at)
+	}
+	return all
 }
 
 // End is how far a log counts for who holds it through a position.

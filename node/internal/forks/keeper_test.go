@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
@@ -15,13 +16,19 @@ import (
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// forkAt is two entries of a publisher at one position.
+// forkAt is two entries of a publisher at one position, of now.
 func forkAt(t testing.TB, by *wire.Sealer, epoch, sequence uint64) feedring.Fork {
+	t.Helper()
+	return forkSeen(t, by, epoch, sequence, time.Now())
+}
+
+// forkSeen is forkAt with the date of the entries.
+func forkSeen(t testing.TB, by *wire.Sealer, epoch, sequence uint64, seen time.Time) feedring.Fork {
 	t.Helper()
 	var seals [2]*feedring.Seal
 	for i := range seals {
 		e := wiretest.SampleEntry(by.ID())
-		e.Title, e.Position = fmt.Sprint(i), feedring.Position{Epoch: epoch, Sequence: sequence}
+		e.Title, e.Seen, e.Position = fmt.Sprint(i), seen, feedring.Position{Epoch: epoch, Sequence: sequence}
 		seals[i] = wiretest.SealEntry(t, by, e, [32]byte{})
 	}
 	fork, err := wire.ForkOf(seals[0], seals[1])
@@ -65,7 +72,7 @@ func TestForksAreKept(t *testing.T) {
 	k := openKeeper(t, s)
 	at := func(sequence uint64) feedring.Position { return feedring.Position{Epoch: 5, Sequence: sequence} }
 	fork := forkAt(t, by, 5, 9)
-	if k.Any() || k.Known(fork.Feed, fork.At) || k.Hides(fork.Feed, fork.At) || k.End(fork.Feed, at(11)) != at(11) {
+	if k.Any() || k.Known(fork) || k.Hides(fork.Feed, fork.At) || k.End(fork.Feed, at(11)) != at(11) {
 		t.Error("a fork is known before there is one")
 	}
 	if !add(t, k, fork) || add(t, k, fork) || add(t, k, forkAt(t, by, 5, 10)) {
@@ -145,7 +152,7 @@ func TestForksOfManyFeeds(t *testing.T) {
 		ref := feedring.FeedRef{}
 		for j := range seals {
 			e := wiretest.SampleEntry(by.ID())
-			e.Feed, e.Title, e.Position = fmt.Sprintf("https://site.example/%d", i), fmt.Sprint(j), feedring.Position{Epoch: 1, Sequence: 2}
+			e.Feed, e.Title, e.Seen, e.Position = fmt.Sprintf("https://site.example/%d", i), fmt.Sprint(j), time.Now(), feedring.Position{Epoch: 1, Sequence: 2}
 			e.ID = feedring.NewEntryID(e.Feed, e.Key, "", "")
 			ref, seals[j] = e.Ref(), wiretest.SealEntry(t, by, e, [32]byte{})
 		}
@@ -156,5 +163,50 @@ func TestForksOfManyFeeds(t *testing.T) {
 		if !add(t, k, fork) || k.Bars(ref) || k.Hides(ref, feedring.Position{Epoch: 2, Sequence: 1}) || !k.Hides(ref, feedring.Position{Epoch: 1, Sequence: 2}) {
 			t.Fatalf("after %d forks of as many feeds: barred %v", i+1, k.Bars(ref))
 		}
+	}
+}
+
+// Evidence counts for thirty days from the date of its entries. Nobody lengthens that by sending it again, and what is
+// replaced by evidence of an earlier position counts for as long as it did.
+func TestEvidenceAges(t *testing.T) {
+	const day = 24 * time.Hour
+	s := openStore(t, t.TempDir())
+	defer s.Close()
+	k, by := openKeeper(t, s), wiretest.NewSealer(t, 1)
+	began := time.Now()
+	now := began
+	k.SetClock(func() time.Time { return now })
+	at := func(sequence uint64) feedring.Position { return feedring.Position{Epoch: 5, Sequence: sequence} }
+	for name, seen := range map[string]time.Time{"too old": began.Add(-31 * day), "of a future that no log takes": began.Add(25 * time.Hour)} {
+		if fork := forkSeen(t, by, 5, 9, seen); !k.Known(fork) || add(t, k, fork) || k.Any() {
+			t.Errorf("evidence %s is taken", name)
+		}
+	}
+	fork, earlier := forkSeen(t, by, 5, 9, began.Add(-20*day)), forkSeen(t, by, 5, 7, began.Add(-29*day))
+	if !add(t, k, fork) || !add(t, k, earlier) {
+		t.Fatal("evidence is no news")
+	}
+	changes := k.Changes()
+	if now = began.Add(9 * day); !k.Hides(fork.Feed, at(7)) || k.Changes() != changes {
+		t.Error("evidence that was replaced does not count any more")
+	}
+	now = began.Add(10*day + time.Minute)
+	if k.Hides(fork.Feed, at(9)) || k.End(fork.Feed, at(9)) != at(9) || len(k.In(feedring.Theme("news").Group())) > 0 || k.Changes() == changes {
+		t.Error("evidence of entries that are older than thirty days hides something")
+	}
+	if add(t, k, fork) || add(t, k, earlier) || k.Hides(fork.Feed, at(9)) {
+		t.Error("evidence that was sent again counts again")
+	}
+	if !add(t, k, forkSeen(t, by, 5, 12, now)) || !k.Hides(fork.Feed, at(12)) || k.Hides(fork.Feed, at(11)) {
+		t.Error("evidence of entries of now does not count")
+	}
+	for epoch := range uint64(forks.MaxOf) {
+		add(t, k, forkSeen(t, by, 10+epoch, 1, now.Add(-time.Duration(epoch)*day)))
+	}
+	if !k.Bars(fork.Feed) {
+		t.Error("a log with many forks is not barred")
+	}
+	if now = now.Add(16 * day); k.Bars(fork.Feed) {
+		t.Error("a log is barred by forks that are too old")
 	}
 }

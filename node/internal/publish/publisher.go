@@ -63,6 +63,8 @@ type Names interface {
 // Forks tells what of this peer's logs nobody is shown.
 type Forks interface {
 	Hides(feedring.FeedRef, feedring.Position) bool
+	// Of lists where the log of a feed ends in its epochs.
+	Of(feedring.FeedRef) []feedring.Position
 }
 
 // Clock tells the wall's time.

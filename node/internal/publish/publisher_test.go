@@ -294,3 +294,44 @@ func TestPublisherTakesVeryManyVersionsBack(t *testing.T) {
 		t.Errorf("%d items, the last are %+v", n, items[n-2:])
 	}
 }
+
+// forkedAt is a log that ends before a position.
+type forkedAt feedring.Position
+
+func (f forkedAt) Hides(_ feedring.FeedRef, at feedring.Position) bool {
+	return at.Epoch == f.Epoch && at.Sequence >= f.Sequence
+}
+func (f forkedAt) Of(feedring.FeedRef) []feedring.Position {
+	return []feedring.Position{feedring.Position(f)}
+}
+
+// What a publisher retracted after its fork, it retracts again in the next epoch, once: nobody obeys the first retraction,
+// and the origin tells of none.
+func TestRetractionsAfterAForkAreMadeAnew(t *testing.T) {
+	s, sealer := nodetest.OpenStore(t), nodetest.NewSealer(t)
+	ref := feedring.FeedRef{URL: nodetest.URL, Publisher: sealer.ID()}
+	p := writer(s, sealer)
+	p.append(t, nodetest.Spec, nodetest.Entries(1, 3)...)
+	p.append(t, nodetest.Spec, nodetest.Retractions(1)...)
+	p.append(t, nodetest.Spec, nodetest.Retractions(2)...)
+	all := nodetest.Log(t, s, ref)
+	p.Forks = forkedAt(all[4].Position)
+	p.clock.Ahead = time.Hour
+	next := feedring.Position{Epoch: all[0].Position.Epoch + 1, Sequence: 1}
+	for range 2 {
+		_, err := p.Write(t.Context(), nodetest.Spec, nodetest.Entries(2, 4), next)
+		nodetest.Check(t, err)
+		next.Sequence = p.NextPrivate(nodetest.Spec).Sequence
+	}
+	all = nodetest.Log(t, s, ref)
+	if got := nodetest.Shape(all); got != "sserrre" {
+		t.Fatalf("the log is %s", got)
+	}
+	before, _, err := wire.DecodeEntry(sealed.Seal(&all[4]))
+	nodetest.Check(t, err)
+	again, _, err := wire.NewVerifier(nodetest.Network).Entry(sealed.Seal(&all[5]))
+	nodetest.Check(t, err)
+	if again.ID != before.ID || !again.Retracted || !reflect.DeepEqual(again.Takes, before.Takes) || again.Version <= before.Version || !again.Seen.After(before.Seen) {
+		t.Errorf("after %+v the next epoch has %+v", before, again)
+	}
+}

@@ -26,6 +26,32 @@ func (p *Publisher) seal(ctx context.Context, spec feedring.FeedSpec, entries []
 		others = p.Mirrors.Mirrors(spec.URL)
 	}
 	items := make([]store.Item, 0, len(entries))
+	add := func(e *feedring.Entry) error {
+		e.Position = at
+		payload, err := wire.EncodeEntry(e, previous)
+		if err != nil {
+			return err
+		}
+		site := ""
+		if p.Names != nil {
+			site = p.Names.Bearing(e.Ref(), e.Provider)
+		}
+		item := sealed.Item(p.Sealer.Seal(wire.KindEntry, payload), e, site)
+		item.Private = spec.Theme == ""
+		previous = item.Hash
+		at.Sequence++
+		items = append(items, item)
+		return nil
+	}
+	again, err := p.hiddenRetractions(ctx, spec, seen)
+	if err != nil {
+		return nil, err
+	}
+	for i := range again {
+		if err := add(&again[i]); err != nil {
+			return nil, err
+		}
+	}
 	known := false // what follows an entry that the group has is news, whoever looks for the first time
 	for i := range entries {
 		e := entries[i]
@@ -37,26 +63,62 @@ func (p *Publisher) seal(ctx context.Context, spec feedring.FeedSpec, entries []
 		}
 		known = known || held
 		for i := range versions {
-			e := &versions[i]
-			if e.Position = at; known || e.Version > 1 {
+			if e := &versions[i]; known || e.Version > 1 {
 				e.History = feedring.NoHistory
 			}
-			payload, err := wire.EncodeEntry(e, previous)
-			if err != nil {
+			if err := add(&versions[i]); err != nil {
 				return nil, err
 			}
-			site := ""
-			if p.Names != nil {
-				site = p.Names.Bearing(e.Ref(), e.Provider)
-			}
-			item := sealed.Item(p.Sealer.Seal(wire.KindEntry, payload), e, site)
-			item.Private = spec.Theme == ""
-			previous = item.Hash
-			at.Sequence++
-			items = append(items, item)
 		}
 	}
 	return items, nil
+}
+
+// hiddenRetractions makes the retractions anew that came after a fork of this peer's log: nobody obeys those, and what
+// they took back may have come before. The origin does not tell of them again.
+func (p *Publisher) hiddenRetractions(ctx context.Context, spec feedring.FeedSpec, seen time.Time) (all []feedring.Entry, err error) {
+	ref := feedring.FeedRef{URL: spec.URL, Publisher: p.Self}
+	if p.Forks == nil || spec.Theme == "" {
+		return nil, nil
+	}
+	versions := make(map[feedring.EntryID]uint32)
+	for _, fork := range p.Forks.Of(ref) {
+		for after := (feedring.Position{Epoch: fork.Epoch, Sequence: fork.Sequence - 1}); after.Epoch == fork.Epoch; {
+			items, err := p.Store.Scan(ctx, ref, after, 0, 0)
+			if err != nil {
+				return nil, err
+			}
+			if len(items) == 0 {
+				hole, holed := p.Store.NextHole(ref, after)
+				if !holed {
+					break
+				}
+				after = hole // of what is damaged
+				continue
+			}
+			for i := range items {
+				it := &items[i]
+				if after = it.Position; after.Epoch != fork.Epoch || !it.Retraction || it.Theme != spec.Theme {
+					continue
+				}
+				latest, found, err := p.Store.Latest(ref, it.ID)
+				if err != nil {
+					return nil, err
+				}
+				if found && !p.Forks.Hides(ref, latest.Position) {
+					continue // it was made anew
+				}
+				e, _, err := wire.DecodeEntry(sealed.Seal(it))
+				if err != nil {
+					return nil, err
+				}
+				versions[it.ID] = max(versions[it.ID], latest.Version) + 1
+				e.Version, e.Seen, e.Provider = versions[it.ID], seen, spec.Provider
+				all = append(all, *e)
+			}
+		}
+	}
+	return all, nil
 }
 
 // versions is what of e, which was found at its origin, goes to the log: the

@@ -61,7 +61,7 @@ func (r *Replicator) contradicts(last feedring.Head, seal *feedring.Seal, e *fee
 		if err != nil || it.Tombstone || it.Private {
 			continue
 		}
-		if fork, err := wire.ForkOf(sealed.Seal(&it), seal); err == nil && !r.Forks.Known(fork.Feed, fork.At) {
+		if fork, err := wire.ForkOf(sealed.Seal(&it), seal); err == nil && !r.Forks.Known(fork) {
 			return &forkedError{fork}
 		}
 	}
@@ -125,7 +125,11 @@ func (r *Replicator) keep(g feedring.GroupID, fork feedring.Fork, from feedring.
 	if !news {
 		return
 	}
-	in := r.forkedAt(forks.Fork{Feed: fork.Feed, At: fork.At})
+	kept, ok := r.Forks.At(fork.Feed, fork.At.Epoch)
+	if !ok {
+		return // others took its place already
+	}
+	in := r.forkedAt(kept)
 	in.From = from
 	r.Machine.Tell(g, in)
 	if fork.Feed.Publisher == r.Self && r.Own != nil {
@@ -134,7 +138,7 @@ func (r *Replicator) keep(g feedring.GroupID, fork feedring.Fork, from feedring.
 }
 
 func (r *Replicator) forkedAt(f forks.Fork) group.Forked {
-	in := group.Forked{Feed: f.Feed, At: f.At}
+	in := group.Forked{Feed: f.Feed, At: f.At, Until: f.Until}
 	if it, err := r.Store.Get(f.Feed, feedring.Position{Epoch: f.At.Epoch, Sequence: f.At.Sequence - 1}); err == nil {
 		in.Last = it.Hash
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/forks"
 	"github.com/feedring/feedring/node/internal/nodetest"
+	"github.com/feedring/feedring/node/internal/sealed"
 )
 
 // branches are two histories of one publisher: a peer holds the first, and polls who has the other.
@@ -158,5 +159,38 @@ func TestOwnForkIsPublishedAgain(t *testing.T) {
 	}
 	if more := write(); more != 1 {
 		t.Errorf("%d are published again later", more-1)
+	}
+}
+
+// A retraction after a fork stands in the place of what it took back before: who comes later stores what follows there.
+func TestRetractionAfterAForkStandsIn(t *testing.T) {
+	p := newPollers(t)
+	p.publisher.append(t, testSpec, entries(1, 3)...)
+	p.publisher.append(t, testSpec, retracted(1)...)
+	_, err := p.poll(time.Time{})
+	check(t, err)
+	held := log(t, p.store, p.ref)
+	late := relayed(t, p)
+	late.peer.Forks, err = forks.Open(t.Context(), late.store, nodetest.Quiet)
+	check(t, err)
+	w := writer(openStore(t), p.publisher.Sealer)
+	w.clock.At = time.Now()
+	first := held[0].Position
+	for range 2 { // the other history
+		_, err = w.Write(t.Context(), testSpec, []feedring.Entry{anEntry(1000 + int(first.Sequence)), anEntry(2000 + int(first.Sequence))}, first)
+		check(t, err)
+		first.Sequence += 2
+	}
+	other := log(t, w.Store, p.ref)
+	fork, err := wire.ForkOf(sealed.Seal(&held[3]), sealed.Seal(&other[3]))
+	check(t, err)
+	fork.At = held[3].Position // where only the retraction differs
+	_, err = late.peer.Forks.Add(t.Context(), fork)
+	check(t, err)
+	if _, err = late.poll(time.Now().Add(-time.Hour)); err != nil {
+		t.Errorf("who comes later: %v", err)
+	}
+	if got := log(t, late.store, p.ref); len(got) != 3 {
+		t.Errorf("%d places are stored", len(got))
 	}
 }

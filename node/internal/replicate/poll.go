@@ -234,9 +234,9 @@ func (r *Replicator) check(o group.Fetch, last feedring.Head, proto *feedringv1.
 		return store.Item{}, errForeign
 	case r.blocksEntry(e):
 		return store.Item{}, errBlocked
-	case r.cut(o.Feed, e.Position) || r.cut(o.Feed, place):
+	case place.IsZero() && r.cut(o.Feed, e.Position) || r.cut(o.Feed, place):
 		return store.Item{}, errCut
-	case !place.IsZero():
+	case !place.IsZero(): // wherever the retraction itself is: what follows the place could not be stored otherwise
 		return r.checkStandIn(o, last, seal, e, place, old)
 	}
 	if err := r.contradicts(last, seal, e, previous); err != nil {

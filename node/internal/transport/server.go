@@ -61,7 +61,7 @@ type ServerConfig struct {
 
 // Forks tells which forks are known, and of which feeds something is held.
 type Forks interface {
-	Known(feedring.FeedRef, feedring.Position) bool
+	Known(feedring.Fork) bool
 	Held(feedring.FeedRef) bool
 }
 

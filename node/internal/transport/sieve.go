@@ -101,7 +101,7 @@ var errKnown = errors.New("it is known, or of no feed of a group")
 // prove checks the signatures of evidence that a log is forked, where it may be news: of a feed that is held, or that a
 // member of the group publishes, and of a fork that is not known.
 func (s *Server) prove(check *meter, m group.Evidence) error {
-	if s.Forks == nil || s.Forks.Known(m.Fork.Feed, m.Fork.At) || !s.Forks.Held(m.Fork.Feed) && !lists(s.Views.View(), m.Group, m.Fork.Feed) {
+	if s.Forks == nil || s.Forks.Known(m.Fork) || !s.Forks.Held(m.Fork.Feed) && !lists(s.Views.View(), m.Group, m.Fork.Feed) {
 		return errKnown
 	}
 	for _, seal := range m.Fork.Entries {

@@ -246,8 +246,8 @@ func TestGate(t *testing.T) {
 // known is which forks are known.
 type known struct{ forks, held bool }
 
-func (k known) Known(feedring.FeedRef, feedring.Position) bool { return k.forks }
-func (k known) Held(feedring.FeedRef) bool                     { return k.held }
+func (k known) Known(feedring.Fork) bool   { return k.forks }
+func (k known) Held(feedring.FeedRef) bool { return k.held }
 
 // TestEvidenceIsCheckedWhereItIsNews sends evidence of a fork whose signatures are wrong: of a feed that nobody
 // publishes, and of a fork that is known, nothing is checked.
