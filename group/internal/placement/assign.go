@@ -261,7 +261,7 @@ func (pl *Placer) Late(key Attempt) {
 // choose counts a peer that is asked to serve what it caches.
 func (pl *Placer) choose(s *seek, p feedring.PeerID) {
 	if s.open = !s.own; s.open {
-		pl.shares.underWay.Add(p, 1)
+		pl.shares.choose(p, 1)
 	}
 }
 

@@ -195,3 +195,52 @@ func TestShareOfOneThatTellsNoLoad(t *testing.T) {
 		}
 	}
 }
+
+// With many lookups under way the manager, whose own grants are under way for no time, has no more of
+// them than the others.
+func TestManagerAmongManyUnderWay(t *testing.T) {
+	const peers, lookups = 20, 4000
+	for _, underWay := range []int{10, 60, 150, 1000} {
+		g := &room{members: map[feedring.PeerID]catalogue.Member{}, load: map[feedring.PeerID]int{}}
+		g.now = time.Unix(1e6, 0)
+		var rows []*catalogue.Row
+		for i := range peers {
+			id := feedring.PeerID(fmt.Sprint("p", i+1))
+			row := &catalogue.Row{Group: theGroup, Peer: id, Admitted: time.Unix(int64(i+1), 0), Feeds: []feedring.Feed{{URL: "u" + string(id), Provider: "p"}}}
+			rows = append(rows, row)
+			g.members[id] = catalogue.Member{Row: row}
+		}
+		g.index = catalogue.NewIndex("p1", rows, func(feedring.PeerID) bool { return false })
+		pl := New(Config{Group: theGroup, Theme: "news", Self: "p1", Refresh: 10 * time.Second, Freshness: 24 * time.Hour}, g, "p1")
+		for i := 1; i < peers; i++ {
+			pl.OnLoad(feedring.PeerID(fmt.Sprint("p", i+1)), 0)
+		}
+		type question struct {
+			of  feedring.PeerID
+			key Attempt
+		}
+		var open []question
+		for n := range lookups {
+			key := Attempt{ID: query(n)}
+			g.asked = ""
+			pl.Lookup("coordinator", key, Query{Client: "reader", Within: time.Minute})
+			if g.asked != "" {
+				open = append(open, question{g.asked, key})
+			}
+			if len(open) > underWay {
+				pl.OnAssigned(open[0].of, open[0].key, true, nil)
+				open = open[1:]
+			}
+			g.now = g.now.Add(time.Millisecond)
+		}
+		of := map[feedring.PeerID]int{}
+		for _, p := range g.granted {
+			of[p]++
+		}
+		mean := len(g.granted) / peers
+		t.Logf("%d under way: the manager has %d of %d grants, %d in the mean", underWay, of["p1"], len(g.granted), mean)
+		if of["p1"] < mean/2 || of["p1"] > 3*mean/2 {
+			t.Errorf("with %d under way the manager has %d of %d grants, %d in the mean", underWay, of["p1"], len(g.granted), mean)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type shares struct {
 	last     []feedring.PeerID // the last Consecutive-1 that were granted for what they cache, the oldest first
 	lastOf   leases.Counter    // … of each
 	underWay leases.Counter    // chosen for it, and not granted yet
+	allUnder int               // all of underWay
 }
 
 func newShares() shares {
@@ -71,7 +72,7 @@ func (s *shares) granted(p feedring.PeerID) int { return s.now[p] + s.before[p] 
 
 // conclude counts a grant for what a peer caches; given is false where none came of the choice.
 func (s *shares) conclude(p feedring.PeerID, given bool) {
-	s.underWay.Add(p, -1)
+	s.choose(p, -1)
 	if !given {
 		return
 	}
@@ -83,8 +84,21 @@ func (s *shares) conclude(p feedring.PeerID, given bool) {
 	s.lastOf.Add(p, 1)
 }
 
-// over reports whether a peer has its share of the last grants.
-func (s *shares) over(p feedring.PeerID, share int) bool { return s.lastOf[p]+s.underWay[p] >= share }
+// choose counts n more that are chosen and not granted yet.
+func (s *shares) choose(p feedring.PeerID, n int) {
+	s.underWay.Add(p, n)
+	s.allUnder += n
+}
+
+// over reports whether a peer has its share of the last grants. Where more are under way than the
+// share is of, each peer is held to its part of those: all but the manager, whose grants are under way
+// for no time, would have their share all the time otherwise, and it would get most of what comes.
+func (s *shares) over(p feedring.PeerID, share int) bool {
+	if s.allUnder > Consecutive {
+		return s.underWay[p]*Consecutive >= share*s.allUnder
+	}
+	return s.lastOf[p]+s.underWay[p] >= share
+}
 
 // forget follows the loss of a member.
 func (s *shares) forget(p feedring.PeerID) {
