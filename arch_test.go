@@ -65,6 +65,7 @@ var pure = map[string]string{
 	"internal/charter":           "all peers must agree who is a member",
 	"internal/named":             "its days must be testable without a clock",
 	"internal/presence":          "processes with one key must come to the same end",
+	"internal/plan":              "a plan is arithmetic",
 }
 
 var impure = []string{
@@ -258,7 +259,8 @@ var arrows = map[string][]string{
 	"internal/sim/explore": {".", "group", "internal/fingerprint"},
 	"internal/sim/check":   {".", "internal/times", "group", "ring", "internal/peer", "internal/sim/disk"},
 	"internal/sim":         {".", "group", "ring", "internal/peer", "internal/match", "internal/sim/disk", "internal/sim/check"},
-	"cmd/feedring-sim":     {"internal/sim", "internal/sim/"},
+	"cmd/feedring-sim":     {"internal/plan", "internal/sim", "internal/sim/"},
+	"internal/plan":        {},
 
 	"internal/sim/experiment/promise": {".", "group", "internal/sim/experiment", "internal/sim/experiment/stage"},
 

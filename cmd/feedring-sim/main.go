@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -82,9 +83,9 @@ func rootCommand(stdout, stderr io.Writer) *cobra.Command {
 	}
 	root.AddCommand(faultsCommand(stdout, stderr), exploreCommand(stdout, stderr), paperCommand(stdout, stderr),
 		scaleCommand(stdout, stderr), compareCommand(stdout, stderr), policiesCommand(stdout, stderr), smallwebCommand(stdout, stderr),
-		exchangeCommand(stdout, stderr), promisesCommand(stdout, stderr))
+		exchangeCommand(stdout, stderr), promisesCommand(stdout, stderr), planCommand(stdout))
 	for _, cmd := range root.Commands() {
-		cmd.Long = cmd.Short + "\n\n" + exits
+		cmd.Long = cmp.Or(cmd.Long, cmd.Short) + "\n\n" + exits
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetOut(stdout)
@@ -103,8 +104,12 @@ func flagError(_ *cobra.Command, err error) error {
 	switch flag.Value.Type() {
 	case "uint64":
 		takes = "a whole number from 0 on"
-	case "int":
+	case "int", "int64":
 		takes = "a whole number"
+	case "float64":
+		takes = "a number"
+	case bytesOfMemory.name, bitsASecond.name, shareOfAll.name:
+		return fmt.Errorf("--%s %q: %w", flag.Name, value.GetValue(), errors.Unwrap(value))
 	case "intSlice":
 		takes = "whole numbers with commas between"
 	default:
