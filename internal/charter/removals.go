@@ -41,7 +41,8 @@ type Removal struct {
 
 const (
 	// MaxRemovals is how many removals a roll holds, beside all else, with those that
-	// restore; MaxRemovalsOfOne how many of one moderator.
+	// restore, are restored or ended: who forgets a restoration obeys the removal when it
+	// is told of it again. MaxRemovalsOfOne is how many of one moderator.
 	MaxRemovals, MaxRemovalsOfOne = 4000, 1000
 	// MaxRestores is how many removals one takes back.
 	MaxRestores = 256

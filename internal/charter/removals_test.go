@@ -86,12 +86,12 @@ func TestWhoRemoves(t *testing.T) {
 		t.Error("a removal that was signed when the credential had ended holds")
 	}
 	former := moderated().Merge([]Statement{
-		credential("root1", "former", Moderate, start, day), credential("root1", "former", adminRights, start, 400*day), removal("former", target, start.Add(2*day)),
+		credential("root1", "former", Moderate, start, 5*time.Minute), credential("root1", "former", adminRights, start, 400*day), removal("former", target, start.Add(6*time.Minute)),
 	}, start)
 	if former.RemovesAny() {
 		t.Error("a removal that was signed when the right to moderate had ended holds, as its signer still has others")
 	}
-	early := moderated().Merge([]Statement{removal("m", target, start.Add(day))}, start)
+	early := moderated().Merge([]Statement{removal("m", target, start.Add(day))}, start.Add(day))
 	renewed := early.Merge([]Statement{credential("root1", "m", Invited|Moderate, start.Add(3000*day), 3650*day)}, start)
 	if now := start.Add(3651 * day); early.Merge(nil, now).RemovesAny() {
 		t.Error("a removal outlives its moderator's credential")
@@ -178,7 +178,7 @@ func TestRestoring(t *testing.T) {
 func TestRemovalsAreBounded(t *testing.T) {
 	all := []Statement{removal("n", EntryTarget(entry), start), removal("root1", FeedTarget(theFeed), start)}
 	for i := range MaxRemovalsOfOne + 500 {
-		all = append(all, removal("m", EntryTarget(feedring.EntryID(fmt.Sprintf("%032x", i))), start.Add(time.Duration(i)*time.Second)))
+		all = append(all, removal("m", EntryTarget(feedring.EntryID(fmt.Sprintf("%032x", i))), start.Add(-time.Duration(i)*time.Second)))
 	}
 	r := moderated()
 	whole := r.Merge(all, start)
@@ -202,5 +202,19 @@ func TestRemovalsAreBounded(t *testing.T) {
 	}
 	if full := whole.Merge(many, start); len(full.Have(true))-len(full.Have(false)) != MaxRemovals || full.Hash() != r.Hash() {
 		t.Errorf("%d removals in a full roll", len(full.Have(true))-len(full.Have(false)))
+	}
+}
+
+// A moderator dates nothing ahead: what it signed would count as of a time when another of its credentials may hold.
+func TestRemovalsDatedAhead(t *testing.T) {
+	for ahead, taken := range map[time.Duration]bool{0: true, skew: true, skew + 1: false, 300 * day: false} {
+		one := removal("m", EntryTarget(entry), start.Add(ahead))
+		r := moderated().Merge([]Statement{one}, start)
+		if r.Removes(of(theFeed, "a"), entry) != taken || r.Has(one.ID()) != taken {
+			t.Errorf("dated %s ahead it is taken: %t", ahead, !taken)
+		}
+		if r = r.Merge([]Statement{one}, start.Add(ahead)); !r.Removes(of(theFeed, "a"), entry) {
+			t.Errorf("dated %s ahead it is not taken when its time came", ahead)
+		}
 	}
 }

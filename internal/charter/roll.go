@@ -51,13 +51,14 @@ func NewRoll(c *Charter) *Roll {
 }
 
 // Merge returns a roll with what is new of more, too, and without what ended before
-// now; itself, if that is the same. What no root stands behind is left out. It is
+// now; itself, if that is the same. What no root stands behind is left out, and so are
+// removals dated ahead, which would outlive the right that they were signed by. It is
 // commutative, associative and idempotent: of too many statements all rolls keep
 // the same.
 func (r *Roll) Merge(more []Statement, now time.Time) *Roll {
 	union := maps.Clone(r.statements)
 	for _, s := range more {
-		if !s.ends().Before(now) {
+		if !s.ends().Before(now) && (s.Removal == nil || !s.Removal.At.After(now.Add(skew))) {
 			union[s.ID()] = s
 		}
 	}
