@@ -26,9 +26,11 @@ type incumbent struct {
 	unanswered int
 }
 
-// displaced keeps the manager of a group that another claim, or a mark, took off the map, though
-// it named nobody its secondary who claims now. Those known longest come first: who claims again and
-// again displaces nobody here. A row that a manager only passes on is no word of its own.
+// displaced is called when the row of a group on the map changed. It keeps the manager of the row
+// before if a claim of another peer, or a mark, took that row off the map. It does not keep a manager
+// that ended its part itself: by a tombstone, or by naming the new claimant its secondary. A new
+// manager comes last in the list of its group, and a list or table that is full takes none, so
+// whoever claims again and again displaces nobody from here.
 func (m *Machine) displaced(g feedring.GroupID, before, after groupView) {
 	old, now := before.row.Term.Claimant, after.row.Term.Claimant
 	if !before.live || !before.row.Acknowledged || after.live && old == now && after.row.Acknowledged {
@@ -61,8 +63,8 @@ func (m *Machine) askIncumbent(g feedring.GroupID, it *incumbent) {
 	m.send(it.Peer, Rows{Want: []feedring.GroupID{g}})
 }
 
-// Incumbents returns those who managed a group before its leader on the map, were displaced by a
-// higher number alone, and answer still, or have a period left to do so.
+// Incumbents returns up to two displaced managers of a group that are not its leader on the map. Each
+// answered since a claim or a mark displaced it, or has a period left to do so.
 func (m *Machine) Incumbents(g feedring.GroupID) (peers []feedring.PeerID) {
 	for _, it := range m.incumbents[g] {
 		if (it.active || m.now.Before(it.until)) && len(peers) < maxBeside && !m.leads(g, it.Peer) {
