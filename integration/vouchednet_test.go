@@ -114,6 +114,9 @@ func TestVouchedNetwork(t *testing.T) {
 		!strings.Contains(advice.stdout, "guest of this vouched network") {
 		t.Errorf("vouch says %v", advice)
 	}
+	if ring := command(t, "ring", "--data", v.first.data); !strings.Contains(ring.stderr, "no site names this peer") || !strings.Contains(ring.stderr, `"feedring vouch --data `) {
+		t.Errorf("ring says %v", ring)
+	}
 	if empty := command(t, "network", "members", "--data", v.first.data); empty.code != 0 || !strings.Contains(empty.stderr, `"feedring vouch --data `) {
 		t.Errorf("members says %v", empty)
 	}
