@@ -64,16 +64,28 @@ type rule interface {
 	next(site, published int, now time.Time) time.Time
 }
 
-// Play plays all rules on one trace.
-func Play(cfg Config, progress experiment.Progress) Result {
+// Day returns the day that counts.
+func Day() (from, to time.Time) {
+	from = begin.Add(24 * time.Hour)
+	return from, from.Add(24 * time.Hour)
+}
+
+// Publish returns what all sites publish, and which of them answer each look with
+// the whole document.
+func Publish(cfg Config) (sites []Site, whole []bool) {
 	random := rand.New(rand.NewPCG(cfg.Seed, 1))
 	end := begin.Add(days * 24 * time.Hour)
-	sites := make([]Site, len(cfg.Sites))
-	whole := make([]bool, len(sites)) // answers with the whole document each time
+	sites, whole = make([]Site, len(cfg.Sites)), make([]bool, len(cfg.Sites))
 	for i, url := range cfg.Sites {
 		sites[i] = publish(url, cfg.Sizes[random.IntN(len(cfg.Sizes))], &cfg.Rhythm, random, begin, end)
 		whole[i] = random.Float64() >= cfg.Conditional
 	}
+	return sites, whole
+}
+
+// Play plays all rules on one trace.
+func Play(cfg Config, progress experiment.Progress) Result {
+	sites, whole := Publish(cfg)
 	r := Result{Config: cfg, Sites: len(sites)}
 	all := rules(sites, cfg.Seed)
 	for i, named := range all {
@@ -94,8 +106,8 @@ type player struct {
 }
 
 func counted(at time.Time) bool {
-	day := begin.Add(24 * time.Hour)
-	return !at.Before(day) && at.Before(day.Add(24*time.Hour))
+	from, to := Day()
+	return !at.Before(from) && at.Before(to)
 }
 
 func (p *player) play(r rule) Score {

@@ -46,7 +46,7 @@ func Sites(r io.Reader) (urls []string, err error) {
 
 // Sizes reads the columns entries and bytes of a list of documents.
 func Sizes(r io.Reader) (sizes []Size, err error) {
-	err = columns(r, []string{"entries", "bytes"}, func(row []string) error {
+	err = Columns(r, []string{"entries", "bytes"}, func(row []string) error {
 		entries, err1 := strconv.Atoi(row[0])
 		bytes, err2 := strconv.Atoi(row[1])
 		if err := errors.Join(err1, err2); err != nil {
@@ -67,7 +67,7 @@ func Sizes(r io.Reader) (sizes []Size, err error) {
 func Captured(r io.Reader, feed string) (Rhythm, error) {
 	var rhythm Rhythm
 	sum := 0.0
-	err := columns(r, []string{"feed", "first_seen"}, func(row []string) error {
+	err := Columns(r, []string{"feed", "first_seen"}, func(row []string) error {
 		if row[0] != feed {
 			return nil
 		}
@@ -89,17 +89,21 @@ func Captured(r io.Reader, feed string) (Rhythm, error) {
 
 func hourOfWeek(at time.Time) int { return int(at.UTC().Weekday())*24 + at.UTC().Hour() }
 
-// columns calls each with these columns of a row, in their order.
-func columns(r io.Reader, names []string, each func(row []string) error) error {
+// Columns calls each with these columns of a row of a CSV file, in their order. The
+// first line names the columns. An error names the line.
+func Columns(r io.Reader, names []string, each func(row []string) error) error {
 	rows := csv.NewReader(r)
 	head, err := rows.Read()
+	if err == io.EOF {
+		return errors.New("it is empty: give a CSV file whose first line names " + strings.Join(names, ", "))
+	}
 	if err != nil {
 		return err
 	}
 	at := make([]int, len(names))
 	for i, name := range names {
 		if at[i] = slices.Index(head, name); at[i] < 0 {
-			return fmt.Errorf("no column %s in %s", name, strings.Join(head, ","))
+			return fmt.Errorf("no column %s in %s: give a CSV file whose first line names it", name, strings.Join(head, ","))
 		}
 	}
 	row := make([]string, len(names))
@@ -115,7 +119,8 @@ func columns(r io.Reader, names []string, each func(row []string) error) error {
 			row[i] = all[at[i]]
 		}
 		if err := each(row); err != nil {
-			return err
+			line, _ := rows.FieldPos(0)
+			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
 }
