@@ -267,6 +267,10 @@ var arrows = map[string][]string{
 	"internal/sim/experiment/exchange": {".", "internal/sim/experiment", "internal/gossip"},
 	"internal/sim/experiment/policy":   {"internal/origin/schedule", "internal/sim/experiment"},
 	"internal/sim/experiment/smallweb": {".", "internal/origin/fetch", "internal/origin/watch", "internal/origin/document", "internal/sim/experiment"},
+	"internal/sim/experiment/survey": {
+		".", "internal/match", "internal/origin/decode", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/sim/experiment", "internal/sim/experiment/smallweb",
+		"internal/wire", "internal/wire/polls", "proto/feedring/v1",
+	},
 	"internal/sim/experiment":          {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
 	"internal/sim/experiment/stage":    {".", "group", "ring", "internal/peer", "internal/gossip"},
 	"internal/peer/internal/limits":    {".", "ring"},

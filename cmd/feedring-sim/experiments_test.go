@@ -58,6 +58,7 @@ func TestWrongUsageOfExperiments(t *testing.T) {
 		{"exchange", "--nodes", "1"}, {"exchange", "--interval", "1s"},
 		{"promises", "--only", "all"}, {"promises", "--only", ""}, {"promises", "--refreshes", "-1"}, {"promises", "--refreshes", "1"}, {"promises", "--queries", "-1"},
 		{"smallweb"}, {"smallweb", "--sites", "x"}, append([]string{"smallweb", "--most", "-1"}, files...), append([]string{"smallweb", "--conditional", "NaN"}, files...),
+		{"survey"}, {"survey", "--documents", "x"}, {"survey", "--captures", "x"}, {"survey", "--documents", "x", "--captures", "x", "--looks", "3"},
 	} {
 		if code, stdout, stderr := play(t, args...); code != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: exit code %d, %q, %q", args, code, stdout, stderr)
@@ -81,15 +82,18 @@ func TestPictureThatCannotBeWritten(t *testing.T) {
 		drawing++
 		for _, file := range []string{filepath.Join(dir, "missing", "x.svg"), directory} {
 			args := []string{cmd.Name(), "--plot", file}
-			if cmd.Name() == "smallweb" {
+			switch cmd.Name() {
+			case "smallweb":
 				args = append(args, "--sites", "x", "--documents", "x", "--captures", "x")
+			case "survey":
+				args = append(args, "--documents", "x", "--captures", "x")
 			}
 			if code, stdout, stderr := play(t, args...); code != exitFailure || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "--plot "+file+" cannot be written") {
 				t.Errorf("%v: exit code %d, %q, %q", args, code, stdout, stderr)
 			}
 		}
 	}
-	if drawing != 7 {
+	if drawing != 8 {
 		t.Errorf("%d commands draw", drawing)
 	}
 }

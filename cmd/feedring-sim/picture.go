@@ -63,12 +63,14 @@ func panel(title string, a axes, lines ...series) (*plot.Plot, error) {
 
 func (a axes) scale(p *plot.Plot) {
 	if a.logX {
+		widen(&p.X)
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
 	if a.yMin != a.yMax {
 		p.Y.Min, p.Y.Max = a.yMin, a.yMax
 	}
 	if a.logY {
+		widen(&p.Y)
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 		p.Y.Max = math.Pow(10, math.Log10(p.Y.Max)+0.35*math.Log10(p.Y.Max/p.Y.Min)) // room for the legend
 		return
@@ -76,6 +78,13 @@ func (a axes) scale(p *plot.Plot) {
 	if a.yMin == a.yMax {
 		p.Y.Min = min(0, p.Y.Min)
 		p.Y.Max += 0.35 * (p.Y.Max - p.Y.Min)
+	}
+}
+
+// widen gives a logarithmic axis of one value a range: plot would begin it below 0.
+func widen(a *plot.Axis) {
+	if a.Min == a.Max {
+		a.Min, a.Max = a.Min/2, a.Max*2
 	}
 }
 
