@@ -95,7 +95,7 @@ func (s *shares) choose(p feedring.PeerID, n int) {
 // for no time, would have their share all the time otherwise, and it would get most of what comes.
 func (s *shares) over(p feedring.PeerID, share int) bool {
 	if s.allUnder > Consecutive {
-		return s.underWay[p]*Consecutive >= share*s.allUnder
+		return s.lastOf[p] >= share || s.underWay[p]*Consecutive >= share*s.allUnder
 	}
 	return s.lastOf[p]+s.underWay[p] >= share
 }
