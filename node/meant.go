@@ -2,7 +2,9 @@ package node
 
 import (
 	"context"
+	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/charter"
@@ -25,6 +27,9 @@ func (m *membersAPI) Meant(ctx context.Context, text string) (web.Meant, error) 
 	}
 	url, err := feedring.ParseFeedURL(text)
 	if err != nil { // an entry's id, or a peer
+		if raw, err := hex.DecodeString(text); err == nil && len(raw) == 16 {
+			text = strings.ToLower(text)
+		}
 		what.Targets = []string{text}
 		what.Feeds = held(func(h *store.Head) bool { return string(h.Ref.Publisher) == text })
 		for _, it := range m.of.store.LatestByOthers(feedring.EntryID(text), "", "") {

@@ -234,6 +234,11 @@ func (r *Roll) Rights(p feedring.PeerID, now time.Time) (rights Rights, until ti
 // Knows reports whether the roll has a credential of a peer, valid or not.
 func (r *Roll) Knows(p feedring.PeerID) bool { return len(r.credentials[p]) > 0 }
 
+// MayHaveAdmitted reports whether the roll has a credential of a peer that let it admit others.
+func (r *Roll) MayHaveAdmitted(p feedring.PeerID) bool {
+	return slices.ContainsFunc(r.credentials[p], func(c *Credential) bool { return c.Rights&Admit != 0 })
+}
+
 // Expelled reports whether an expulsion ended a peer's credentials, so that none
 // holds now; in the mode vouched, whether one is in force.
 func (r *Roll) Expelled(p feedring.PeerID, now time.Time) bool {
@@ -354,6 +359,7 @@ type Member struct {
 	Rights   Rights
 	Until    time.Time
 	Expelled bool
+	Ended    bool // an expulsion of who admitted it ended its credential
 }
 
 // Members lists the peers that have a credential, by id. Of one that was expelled,
@@ -364,6 +370,7 @@ func (r *Roll) Members(now time.Time) (members []Member) {
 		if m.Rights, m.Until = r.Rights(p, now); m.Rights == 0 {
 			last := slices.MaxFunc(r.credentials[p], func(a, b *Credential) int { return a.Expires.Compare(b.Expires) })
 			m.Rights, m.Until = last.Rights&all, last.Expires
+			m.Ended = !m.Expelled && now.Before(last.Expires) && !now.Before(last.NotBefore)
 		}
 		members = append(members, m)
 	}

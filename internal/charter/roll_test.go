@@ -130,6 +130,14 @@ func TestAnExpelledAdminsStatementsEnd(t *testing.T) {
 	if rights, _ := r.Rights("dated back", now); rights != 0 {
 		t.Error("a credential that bears an earlier date holds")
 	}
+	for _, m := range r.Members(now) {
+		if want := m.Peer == "dated back"; m.Ended != want {
+			t.Errorf("members show %s as ended: %t", m.Peer, m.Ended)
+		}
+	}
+	if !r.MayHaveAdmitted("x") || r.MayHaveAdmitted("a") {
+		t.Error("who admits members is not known")
+	}
 	// Since an earlier time it ends what was signed from then on.
 	r, _, _ = founded()
 	r = r.Merge([]Statement{r.expel("root1", "x", start, now)}, now)

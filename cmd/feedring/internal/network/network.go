@@ -193,7 +193,8 @@ type member struct {
 	Rights   []string        `json:"rights"`
 	Until    time.Time       `json:"until"`
 	Expelled bool            `json:"expelled"`
-	Site     string          `json:"site,omitempty"` // of a vouched network: it names the peer
+	Site     string          `json:"site,omitempty"`  // of a vouched network: it names the peer
+	Ended    bool            `json:"ended,omitempty"` // who admitted it was expelled
 }
 
 // membersOf lists who belongs to the network. In a vouched one these are the peers that
@@ -207,12 +208,12 @@ func membersOf(k *membership.Keeper, now time.Time) (list []member) {
 			if !expelled {
 				rights = charter.Invited
 			}
-			list = append(list, member{n.Peer, rights.List(), seconds(n.At.Add(named.Stands)), expelled, n.Site})
+			list = append(list, member{n.Peer, rights.List(), seconds(n.At.Add(named.Stands)), expelled, n.Site, false})
 		}
 		return list
 	}
 	for _, m := range k.Roll().Members(now) {
-		list = append(list, member{m.Peer, m.Rights.List(), seconds(m.Until), m.Expelled, ""})
+		list = append(list, member{m.Peer, m.Rights.List(), seconds(m.Until), m.Expelled, "", m.Ended})
 	}
 	return list
 }
@@ -247,7 +248,11 @@ func (a *commands) members() *cobra.Command {
 					out.Print(m)
 					continue
 				}
-				line := []string{string(m.Peer), strings.Join(m.Rights, " "), show.Moment(m.Until), show.Mark(m.Expelled, "expelled")}
+				state := show.Mark(m.Expelled, "expelled")
+				if m.Ended {
+					state = "ended"
+				}
+				line := []string{string(m.Peer), strings.Join(m.Rights, " "), show.Moment(m.Until), state}
 				if vouched {
 					line = append(line, show.Printable(m.Site))
 				}

@@ -175,7 +175,7 @@ func (a *commands) give(cmd *cobra.Command, s *signing, id feedring.PeerID, righ
 	if err != nil {
 		return exit.Failed(err)
 	}
-	return a.Confirm(s.asJSON, member{id, rights.List(), seconds(until), false, ""},
+	return a.Confirm(s.asJSON, member{id, rights.List(), seconds(until), false, "", false},
 		fmt.Sprintf("%s may %s until %s", id, strings.Join(rights.List(), ", "), show.Moment(until)))
 }
 
@@ -200,10 +200,13 @@ func (a *commands) expel() *cobra.Command {
 			if err != nil {
 				return exit.Failed(err)
 			}
-			known := 0
+			known, admits := 0, false
 			err = a.issue(ctx, &s, func(k *membership.Keeper, signer *membership.Signer) ([]charter.Statement, error) {
 				signed, err := signer.Expel(ids, since.At, reason)
 				known = len(ids) - len(signed)
+				for _, id := range ids {
+					admits = admits || k.Roll().MayHaveAdmitted(id)
+				}
 				return signed, err
 			})
 			if err != nil {
@@ -211,6 +214,9 @@ func (a *commands) expel() *cobra.Command {
 			}
 			if known > 0 {
 				a.Hint("expelled already, so that nothing more was signed: \"feedring network log\" says when and by whom")
+			}
+			if admits {
+				a.Hint("what it signed and this directory has not heard of has ended, too: run \"feedring network members\" once this is known, and admit anew whom it shows as ended")
 			}
 			for _, id := range ids {
 				if err := a.Confirm(s.asJSON, map[string]any{"expelled": id}, "expelled "+string(id)); err != nil {
