@@ -38,11 +38,10 @@ func (f *follower) audited(g *group) (s *session, served feedring.PeerID) {
 		}
 		s = one
 	}
-	if s == nil || len(g.served) == 0 {
+	if s == nil {
 		return nil, ""
 	}
-	served = g.served[len(g.served)-1]
-	if served == f.client.transport.ID() || trusted(&s.grant, served) {
+	if served = s.by; served == f.client.transport.ID() || trusted(&s.grant, served) {
 		return nil, ""
 	}
 	return s, served

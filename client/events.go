@@ -37,7 +37,7 @@ func (f *follower) onEvent(e event) error {
 	case e.mark != nil:
 		g.advance(e.mark)
 	case e.caught:
-		g.sessions[e.session] = true
+		g.sessions[e.session], e.session.by = true, e.served
 		g.failures, g.behind = 0, nil
 		delete(g.unreached, e.session.grant.Provider.ID)
 		if !e.session.grant.Own {

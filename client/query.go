@@ -145,7 +145,7 @@ func (r *round) gathered(ctx context.Context, e event, entries *duplicate.Merge)
 		if d, ok := g.unconfirmed[e.session]; ok {
 			r.answered(g, d, e)
 		} else {
-			g.sessions[e.session] = true
+			g.sessions[e.session], e.session.by = true, e.served
 			r.confirm(g, e)
 		}
 		g.heard = time.Now()

@@ -45,7 +45,8 @@ type session struct {
 	live   <-chan struct{} // closed when what is new may flow
 	cancel context.CancelFunc
 	aim    aim
-	check  *firstAnswer // of the first answer that it gives or is compared with; nil: it is not checked
+	by     feedring.PeerID // who gave its first answer, once that is whole; the round writes it
+	check  *firstAnswer    // of the first answer that it gives or is compared with; nil: it is not checked
 
 	expected map[uint64]bool // of a second: what the first should have had; nil: all that it gives
 	// skip lists providers that failed or sent what they must not.
