@@ -170,6 +170,11 @@ func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 			n.release()
 		}
 	}()
+	unlock, err := moving.Lock(cfg.Data) // until the store has a lock of its own
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	if err := moving.Finish(cfg.Data); err != nil {
 		return nil, fmt.Errorf("a move to another network was cut off: %w", err)
 	}

@@ -239,7 +239,7 @@ func Create(data, label string, mode charter.Mode, now time.Time) (made Created,
 	}
 	made.Network, made.Charter = c.Network(), filepath.Join(data, folder, charterFile)
 	for i, root := range keys {
-		name := fmt.Sprintf("root-%d.key", i+1)
+		name := rootFile(i)
 		raw, err := crypto.MarshalPrivateKey(root)
 		if err != nil {
 			return made, err
@@ -272,6 +272,19 @@ func Create(data, label string, mode charter.Mode, now time.Time) (made Created,
 	}
 	// The charter comes last: with it the directory belongs to the network.
 	return made, write(data, charterFile, c.Text)
+}
+
+func rootFile(i int) string { return fmt.Sprintf("root-%d.key", i+1) }
+
+// RootKeys returns the files of root keys that Create left in a data directory and that are there still.
+func RootKeys(data string) (files []string) {
+	for i := range roots {
+		file := filepath.Join(data, folder, rootFile(i))
+		if _, err := os.Lstat(file); err == nil {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 func idOf(key crypto.PrivKey) (feedring.PeerID, error) {

@@ -63,6 +63,10 @@ func Open(dir string, o Options) (*Store, error) {
 	return openWith(dir, o, values.Open(dir, o.Log))
 }
 
+// Lock keeps other processes from locking a data directory until unlock is called. It fails with
+// ErrLocked if one has. Where the system cannot lock it keeps nobody out.
+func Lock(dir string) (unlock func(), err error) { return disk.Lock(dir) }
+
 func openWith(dir string, o Options, table *values.Table) (*Store, error) {
 	s := &Store{
 		dir: dir, opts: o, disk: disk.Dir{Path: dir, Reserve: o.Reserve, Log: o.Log, Meter: disk.System{}},

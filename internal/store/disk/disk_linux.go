@@ -29,22 +29,33 @@ func allocated(info os.FileInfo) int64 {
 // ErrLocked if one has. It asks for the lock that badger itself takes, which
 // the kernel drops when its holder dies.
 func whileLocked(dir string, check func() error) error {
-	d, err := os.Open(dir)
+	unlock, err := Lock(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // badger creates it
 	}
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrLocked
-	}
-	if err != nil {
-		return err
-	}
+	defer unlock()
 	return check()
+}
+
+// Lock keeps other processes from locking the same directory until unlock is called, and fails with
+// ErrLocked if one has. The kernel drops the lock when its holder dies. Elsewhere than on Linux it
+// keeps nobody out.
+func Lock(dir string) (unlock func(), err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = ErrLocked
+		}
+		_ = d.Close()
+		return nil, err
+	}
+	return func() { _ = d.Close() }, nil
 }
 
 // allocate creates a file that takes size bytes of its disk.

@@ -47,13 +47,20 @@ type Moved struct {
 	Feeds   int    `json:"feeds"`
 	Entries int    `json:"entries"`
 	Former  string `json:"former"` // the directory of what was left
+	// Roots are the files there that hold root keys of the former network.
+	Roots []string `json:"roots,omitempty"`
 }
 
 // Move seals the history of a stopped peer anew for the network of a code or a charter
 // (code empty), in a new epoch. Ids stay. Until all is on disk beside it the directory stays as
 // it is; afterwards what others published, and what else belongs to the old network, is in the
-// folder "former". ErrStoreInUse while the peer runs.
+// folder "former". store.ErrLocked while the peer runs, starts, or is moved.
 func Move(ctx context.Context, data string, to *charter.Charter, code string) (moved Moved, err error) {
+	unlock, err := Lock(data)
+	if err != nil {
+		return moved, err
+	}
+	defer unlock()
 	if err := Finish(data); err != nil {
 		return moved, err
 	}
@@ -88,7 +95,24 @@ func Move(ctx context.Context, data string, to *charter.Charter, code string) (m
 	if err := old.Close(); err != nil {
 		return moved, err
 	}
-	return moved, Finish(data)
+	if err := Finish(data); err != nil {
+		return moved, err
+	}
+	moved.Roots = membership.RootKeys(moved.Former)
+	return moved, nil
+}
+
+// Lock has no other process start a peer in a data directory, move it or finish a move, until unlock is
+// called: the lock of a store moves with its directory. It fails with store.ErrLocked while another
+// one does. Who opens a directory that cannot be locked says why.
+func Lock(data string) (unlock func(), err error) {
+	switch unlock, err = store.Lock(data); {
+	case errors.Is(err, store.ErrLocked):
+		return nil, fmt.Errorf("opening %s: %w", data, err)
+	case err != nil:
+		return func() {}, nil
+	}
+	return unlock, nil
 }
 
 // prepare makes all that takes the place of what is there.
@@ -259,7 +283,8 @@ func (r *resealer) feed(ctx context.Context, ref feedring.FeedRef) (entries int,
 }
 
 // Finish puts what a move made whole in its place, however far that came before a crash.
-// What is not whole is of no use, and nothing was changed for it.
+// What is not whole is of no use, and nothing was changed for it. The caller holds the Lock of
+// the directory.
 func Finish(data string) error {
 	beside, former := filepath.Join(data, movingDir), filepath.Join(data, formerDir)
 	if _, err := os.Stat(filepath.Join(beside, movedFile)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,11 +47,20 @@ func (a *commands) move() *cobra.Command {
 			if err != nil {
 				return exit.Failed(err)
 			}
-			return a.Confirm(asJSON, moved, a.WithFlags(fmt.Sprintf("moved %d entries of %d feeds to %s: start the peer with \"feedring serve\", and remove %s once all is well",
-				moved.Entries, moved.Feeds, moved.Network, moved.Former)))
+			return a.Confirm(asJSON, moved, a.WithFlags(confirmMoved(&moved)))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().Var(options.Timeout{Duration: &timeout}, "timeout", "give up after this time")
 	return cmd
+}
+
+// confirmMoved says what a move did, and what to do now.
+func confirmMoved(m *node.Moved) string {
+	text := fmt.Sprintf("moved %d entries of %d feeds to %s: start the peer with \"feedring serve\", and remove %s once all is well",
+		m.Entries, m.Feeds, m.Network, m.Former)
+	if len(m.Roots) > 0 {
+		text += fmt.Sprintf("; it holds root keys of the former network: first move %s to where you keep them", strings.Join(m.Roots, " and "))
+	}
+	return text
 }
