@@ -51,7 +51,7 @@ const (
 
 // Errors of removing and restoring.
 var (
-	ErrManyRemovals = errors.New("the roll holds as many removals as it may")
+	ErrManyRemovals = errors.New("the roll holds as many removals as it may, with those that were restored or ended")
 	ErrRemoved      = errors.New("it is removed already")
 	ErrNotRemoved   = errors.New("nobody removed it")
 	ErrRootRemoved  = errors.New("a root key removed it, and only a root key restores it")

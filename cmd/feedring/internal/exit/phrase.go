@@ -74,7 +74,7 @@ var advice = []struct {
 	{charter.ErrRootRemoved, ": sign with one (--root)"},
 	{charter.ErrRemoved, ": \"feedring network log\" says by whom"},
 	{charter.ErrNotRemoved, ": \"feedring network log\" lists what is removed"},
-	{charter.ErrManyRemovals, ": a moderator has 1,000, and all have 4,000 together: sign with a root key (--root), or have another moderator sign"},
+	{charter.ErrManyRemovals, ": a moderator has 1,000, and all have 4,000 together, and those that were restored or ended count, too: sign with a root key (--root), have another moderator sign, or make another network and move to it (\"feedring network move\")"},
 	{membership.ErrExpelled, ": give it with --root"},
 	{membership.ErrNoRoot, ": name one of the two files that the command network create made"},
 	{membership.ErrRootFile, ": name one of the two files that the command network create made, where it is kept now"},

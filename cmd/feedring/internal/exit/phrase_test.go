@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/feedring/feedring/internal/charter"
 	"github.com/feedring/feedring/internal/host/identity"
 	"github.com/feedring/feedring/internal/origin/files"
 	"github.com/feedring/feedring/node"
@@ -25,6 +26,7 @@ func TestErrorsBelowAreGivenAdviceHere(t *testing.T) {
 		{fmt.Errorf("opening d: %w", node.ErrStoreNewer), "use the version that wrote it"},
 		{fmt.Errorf("opening d: %w", node.ErrStoreDamaged), "restore it from a copy"},
 		{fmt.Errorf("opening d: %w", node.ErrStoreFull), "make room on its disk"},
+		{charter.ErrManyRemovals, "those that were restored or ended count, too: sign with a root key (--root), have another moderator sign, or make another network and move to it"},
 		{&node.StateError{Err: errors.New("no JSON")}, "no JSON: restore the data directory from a copy"},
 		{&files.NoFileError{Path: "/d", Folder: true}, "/d is a folder: name the feed's file in it"},
 		{&files.NoFileError{Path: "/dev/tty"}, "/dev/tty is no regular file: name one that holds the feed"},
