@@ -136,6 +136,8 @@ func adviceFor(err error) string {
 		return adviceForRefused(refused)
 	case errors.As(err, &nobody):
 		return ": see that it runs and that this machine reaches it, and try again while the code is valid"
+	case errors.As(err, &other) && other.Network == "":
+		return ": \"feedring network move CODE\" takes its feeds and settings along; or name another directory with --data"
 	case errors.As(err, &other):
 		return ": name another directory with --data"
 	case errors.As(err, &foreign) && charter.Names(foreign.Speaks):
