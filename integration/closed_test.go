@@ -292,7 +292,7 @@ func TestServeTakesAnInvitationOrACharter(t *testing.T) {
 	if exit := open.stop(t, 10*time.Second); exit != 0 {
 		t.Fatalf("exit %d", exit)
 	}
-	a.refuses("was used in an open network", append(slices.Clone(open.args), "--network", a.code())...)
+	a.refuses("takes its feeds and settings along", append(slices.Clone(open.args), "--network", a.code())...)
 }
 
 // outsider is a libp2p host without a credential, which counts what it is told.
