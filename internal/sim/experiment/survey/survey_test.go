@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring/internal/origin/decode"
+	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/sim/experiment/smallweb"
 )
 
@@ -58,8 +59,9 @@ func TestDocumentsWithinTheReadersLimits(t *testing.T) {
 		t.Fatalf("%d documents, refused %v, %v", len(docs), refused, err)
 	}
 	for _, f := range refused {
-		if f.Name == "a.xml" || f.Reason == "" || strings.Contains(f.Reason, "\n") {
-			t.Errorf("%+v", f)
+		want := map[string]string{"page.html": "HTML page", "deep.xml": "nests more than 64", "large.xml": "larger than 8 MiB", "text.xml": "longer than"}[f.Name]
+		if want == "" || !strings.Contains(f.Reason, want) || strings.Contains(f.Reason, "\n") {
+			t.Errorf("%+v, want %q", f, want)
 		}
 	}
 	d := docs[0]
@@ -68,6 +70,26 @@ func TestDocumentsWithinTheReadersLimits(t *testing.T) {
 	}
 	if rate := d.rate(); rate != 24 {
 		t.Errorf("two entries an hour apart are %v a day", rate)
+	}
+}
+
+// endless gives spaces, and an error where more is read than the product takes.
+type endless struct{ n int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.n += len(p); e.n > 2*decode.MaxBody {
+		return 0, errors.New("read on")
+	}
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+func TestNoMoreIsReadThanTheProductTakes(t *testing.T) {
+	var refusal *failure.Error
+	if body, err := readBody(&endless{}); !errors.As(err, &refusal) || refusal.Kind != failure.KindTooLarge {
+		t.Errorf("%d bytes, %v", len(body), err)
 	}
 }
 
@@ -256,6 +278,9 @@ func TestHostileDocumentsInAStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if reason := r.Refused[3].Reason; reason != "the document is larger than 8 MiB" {
+		t.Error(reason)
+	}
 	if got := r.Ladders[0]; got.Refused != 4 || got.Bytes != want.Bytes || r.RefusedCount != 4 || len(r.Refused) != 4 {
 		t.Errorf("%+v, want the bytes of %+v; %v", got, want, r.Refused)
 	}
@@ -308,15 +333,15 @@ func TestSeveralArchivesInARow(t *testing.T) {
 // TestPersonalSitesAreTheDumbOnes counts a site's looks one by one.
 func TestPersonalSitesAreTheDumbOnes(t *testing.T) {
 	cfg := smallweb.Default()
-	for i := range 200 {
+	for i := range 2000 {
 		cfg.Sites = append(cfg.Sites, fmt.Sprint(i))
 	}
 	for h := range cfg.Rhythm {
 		cfg.Rhythm[h] = 1
 	}
-	docs := []Document{{Bytes: 5000, Articles: make([]Article, 2), Entry: 700, Packed: 250}}
+	docs := []Document{{Bytes: 5000, Articles: make([]Article, 1), Entry: 700, Packed: 250}}
 	got := personalSites(cfg, docs)
-	cfg.Sizes = []smallweb.Size{{Bytes: 5000, Entries: 2}}
+	cfg.Sizes = []smallweb.Size{{Bytes: 5000, Entries: 1}}
 	sites, whole := smallweb.Publish(cfg)
 	from, to := smallweb.Day()
 	var want Ladder
@@ -336,8 +361,8 @@ func TestPersonalSitesAreTheDumbOnes(t *testing.T) {
 			if n > 0 {
 				want.Bytes[Hashed] += 5000
 			}
-			want.Bytes[Changed] += min(n, 2) * 700
-			want.Bytes[Packed] += min(n, 2) * 250
+			want.Bytes[Changed] += min(n, 1) * 700
+			want.Bytes[Packed] += min(n, 1) * 250
 		}
 	}
 	want.Bytes[New], want.Bytes[PackedNew] = want.Bytes[Changed], want.Bytes[Packed]
