@@ -29,6 +29,7 @@ func surveyCommand(stdout, stderr io.Writer) *cobra.Command {
 				model.Seed, cfg.Sites = seed, &model
 				err = cmp.Or(
 					read("--sites", sites, func(r io.Reader) (err error) { model.Sites, err = smallweb.Sites(r); return err }),
+					oneOf(captures, cfg.Captured, feed),
 					read("--captures", captures, func(r io.Reader) (err error) { model.Rhythm, err = smallweb.Captured(r, feed); return err }),
 				)
 			}
@@ -67,6 +68,18 @@ func surveyCommand(stdout, stderr io.Writer) *cobra.Command {
 	cmd.Flags().StringVar(&sites, "sites", "", "`FILE` of addresses of personal sites, one a line, that are looked at every 15 minutes in a model")
 	cmd.Flags().StringVar(&feed, "feed", "home_uk", "which feed of the captures tells the hours at which personal sites publish")
 	return cmd
+}
+
+// oneOf reports a feed that was not captured, with some that were.
+func oneOf(file string, captured []survey.Captured, feed string) error {
+	var names []string
+	for _, f := range captured {
+		if f.Name == feed {
+			return nil
+		}
+		names = append(names, fmt.Sprintf("%.40q", f.Name))
+	}
+	return fmt.Errorf("--captures %s: nothing of %q is in it: give one of its feeds as --feed: %s", file, feed, strings.Join(names[:min(5, len(names))], ", "))
 }
 
 func surveyTables(out io.Writer, r *survey.Result) {
@@ -137,6 +150,6 @@ func surveyPicture(r *survey.Result) ([][]*plot.Plot, error) {
 		}
 		all = append(all, s)
 	}
-	ps.add("Ladder: "+strings.Join(survey.RungNames[:], ", "), axes{x: "rung", y: "% of the bytes", logY: true}, all...)
-	return ps.grid(1)
+	ps.add("Ladder: % of the bytes of whole documents", axes{x: "rung: 0 whole documents to 6 packed, new alone", y: "%", logY: true}, all...)
+	return ps.grid(2)
 }

@@ -104,7 +104,7 @@ func TestSurveyNamesTheFileThatIsWrong(t *testing.T) {
 		{[]string{"--snapshots", empty}, "--snapshots " + empty + ": no document is in it"},
 		{[]string{"--snapshots", late}, "--snapshots " + late + ": documents out of order"},
 		{[]string{"--sites", empty}, "--sites " + empty + ": no address is in it"},
-		{[]string{"--sites", filepath.Join(dir, "sites.txt")}, "nothing of home_uk is in it"},
+		{[]string{"--sites", filepath.Join(dir, "sites.txt")}, `nothing of "home_uk" is in it: give one of its feeds as --feed: "diary"`},
 	} {
 		code, stdout, stderr := play(t, append(args, x.args...)...)
 		lines := strings.Split(strings.TrimSpace(stderr), "\n")

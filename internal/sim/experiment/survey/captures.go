@@ -34,8 +34,7 @@ type Captured struct {
 func Captures(r io.Reader) (feeds []Captured, err error) {
 	at := make(map[string]int)
 	entries := 0
-	bounded := &io.LimitedReader{R: r, N: mostCaptures}
-	err = smallweb.Columns(bounded, []string{"feed", "first_seen", "last_seen"}, func(row []string) error {
+	err = columns(r, mostCaptures, []string{"feed", "first_seen", "last_seen"}, func(row []string) error {
 		first, err1 := time.Parse(time.RFC3339, row[1])
 		last, err2 := time.Parse(time.RFC3339, row[2])
 		if err := errors.Join(err1, err2); err != nil {
@@ -63,13 +62,20 @@ func Captures(r io.Reader) (feeds []Captured, err error) {
 		}
 		return nil
 	})
-	switch {
-	case bounded.N <= 0:
-		return nil, fmt.Errorf("it has more than %d MiB: give fewer feeds, or a shorter time", mostCaptures>>20)
-	case err == nil && len(feeds) == 0:
+	if err == nil && len(feeds) == 0 {
 		err = errors.New("no entry is in it: give a row for each entry of a captured feed")
 	}
 	return feeds, err
+}
+
+// columns is smallweb.Columns of at most so many bytes.
+func columns(r io.Reader, most int64, names []string, each func(row []string) error) error {
+	bounded := &io.LimitedReader{R: r, N: most + 1}
+	err := smallweb.Columns(bounded, names, each)
+	if bounded.N <= 0 {
+		return fmt.Errorf("it has more than %d MiB: give less at once", most>>20)
+	}
+	return err
 }
 
 // published are the entries that came during the captures.

@@ -19,13 +19,13 @@ import (
 	"github.com/feedring/feedring/internal/origin/document"
 	"github.com/feedring/feedring/internal/origin/failure"
 	"github.com/feedring/feedring/internal/sim/experiment"
-	"github.com/feedring/feedring/internal/sim/experiment/smallweb"
 )
 
 const (
 	manifestName  = "MANIFEST.csv"
 	mostDocuments = 10_000
-	mostRefused   = 100 // that are named
+	mostManifest  = 16 << 20 // bytes
+	mostRefused   = 100      // that are named
 )
 
 // Article is the size of one entry.
@@ -125,7 +125,7 @@ func manifest(path string) (names []string, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	err = smallweb.Columns(f, []string{"file"}, func(row []string) error {
+	err = columns(f, mostManifest, []string{"file"}, func(row []string) error {
 		if !filepath.IsLocal(row[0]) {
 			return fmt.Errorf("%s is not beside it: give names of files in its directory", shown(row[0]))
 		}

@@ -21,7 +21,7 @@ const (
 	mostSnapshots = 200_000 // of a stream
 	mostArticles  = 100_000 // of a feed, whose sizes count
 	mostPadding   = 1 << 20 // zero bytes behind an archive
-	streamHint    = "give a tar stream of FEED/2006-01-02T150405Z.xml, for example xz -dc snapshots.tar.xz | feedring-sim survey --snapshots -"
+	streamHint    = "give a tar stream of FEED/2006-01-02T150405Z.xml, unpacked by xz -dc, for example"
 )
 
 // snapshots reads a tar stream of documents, in time order for each feed, or several

@@ -85,7 +85,7 @@ func Study(cfg Config, progress experiment.Progress) (*Result, error) {
 	if cfg.Sites != nil {
 		l := personalSites(*cfg.Sites, cfg.Documents)
 		if l == nil {
-			return nil, errors.New("no document with entries for the personal sites: give others as --documents")
+			return nil, errors.New("no document has entries, of which personal sites could have the size: give others")
 		}
 		r.Ladders = append(r.Ladders, *l)
 	}

@@ -172,6 +172,16 @@ func TestCapturesThatCannotBe(t *testing.T) {
 	}
 }
 
+func TestListsHaveABound(t *testing.T) {
+	none := func([]string) error { return nil }
+	if err := columns(strings.NewReader("file\na.xml\n"), 5, []string{"file"}, none); err == nil || !strings.Contains(err.Error(), "more than 0 MiB") {
+		t.Error(err)
+	}
+	if err := columns(strings.NewReader("file\na.xml\n"), 11, []string{"file"}, none); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSilentFeedsGiveNoFigures: where nothing was published there is no rate, no
 // exponent and no lifetime, and the result can be written.
 func TestSilentFeedsGiveNoFigures(t *testing.T) {
