@@ -138,17 +138,20 @@ func manifest(path string) (names []string, err error) {
 }
 
 func readDocument(root *os.Root, name string) (*Document, error) {
-	f, err := root.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := root.Stat(name) // before it is opened: a pipe would wait for a writer
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%w: it is in the list of documents and not beside it", fs.ErrNotExist)
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
 	}
+	f, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, errors.New("it is no regular file"))
-	}
 	body, err := readBody(f)
 	if err != nil {
 		return nil, err

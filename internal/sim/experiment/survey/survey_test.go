@@ -109,6 +109,7 @@ func TestListsOfDocuments(t *testing.T) {
 		"file\n":              "no document is in it",
 		"file\nmissing.xml\n": "missing.xml",
 		"file\n../a.xml\n":    "line 2: ../a.xml is not beside it",
+		"file\n.\n":           ".: it is no regular file",
 		"file\nlist.csv\n":    "none of 1 documents can be read as a feed",
 	} {
 		write(t, dir, map[string]string{"list.csv": list})
@@ -404,12 +405,12 @@ func TestExponentOfAPowerLaw(t *testing.T) {
 	}
 }
 
-const real = "../../../../../shared/feeds/"
+const shared = "../../../../../shared/feeds/"
 
 // TestRealFeedsAreSurveyed: packed answers save 99 % of what a captured feed's
 // documents take, and the captured front page is found as its figures say.
 func TestRealFeedsAreSurveyed(t *testing.T) {
-	archive, items := real+"timeseries/snapshots_feed_openai_research.tar.xz", real+"timeseries/bbc_items.csv.gz"
+	archive, items := shared+"timeseries/snapshots_feed_openai_research.tar.xz", shared+"timeseries/bbc_items.csv.gz"
 	for _, file := range []string{archive, items} {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			t.Skip("captured feeds are not here:", file)
