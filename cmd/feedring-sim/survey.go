@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,9 @@ func surveyCommand(stdout, stderr io.Writer) *cobra.Command {
 			}
 			if cfg.Documents, cfg.Refused, err = survey.Documents(documents, progress); err != nil {
 				return outcome{}, fmt.Errorf("--documents %s: %w", documents, err)
+			}
+			if sites != "" && !slices.ContainsFunc(cfg.Documents, func(d survey.Document) bool { return len(d.Articles) > 0 }) {
+				return outcome{}, fmt.Errorf("--documents %s: none has entries, of which personal sites could have the size: give others, or leave --sites out", documents)
 			}
 			var r *survey.Result
 			study := func(in io.Reader) (err error) { cfg.Snapshots = in; r, err = survey.Study(cfg, progress); return err }

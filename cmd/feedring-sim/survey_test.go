@@ -88,7 +88,10 @@ func TestSurveyReadsStandardInput(t *testing.T) {
 func TestSurveyNamesTheFileThatIsWrong(t *testing.T) {
 	args, dir := surveyed(t)
 	empty, missing := filepath.Join(dir, "empty"), filepath.Join(dir, "missing")
-	late := filepath.Join(dir, "late.tar")
+	late, bare := filepath.Join(dir, "late.tar"), t.TempDir()
+	if err := os.WriteFile(filepath.Join(bare, "a.xml"), []byte(`<rss version="2.0"><channel><title>A diary</title></channel></rss>`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(late, archive(t, "diary/2026-01-06T010000Z.xml", "diary/2026-01-06T000000Z.xml"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +101,7 @@ func TestSurveyNamesTheFileThatIsWrong(t *testing.T) {
 	}{
 		{[]string{"--documents", missing}, "--documents " + missing},
 		{[]string{"--documents", empty}, "--documents " + empty + ": it is empty"},
+		{[]string{"--documents", bare, "--sites", filepath.Join(dir, "sites.txt"), "--feed", "diary"}, "--documents " + bare + ": none has entries"},
 		{[]string{"--captures", missing}, "--captures: open " + missing},
 		{[]string{"--captures", empty}, "--captures " + empty + ": it is empty"},
 		{[]string{"--snapshots", missing}, "--snapshots: open " + missing},

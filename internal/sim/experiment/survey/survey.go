@@ -6,7 +6,6 @@ package survey
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"slices"
 	"time"
@@ -21,7 +20,7 @@ type Config struct {
 	Documents []Document
 	Refused   []Refusal        // of the documents
 	Snapshots io.Reader        // a tar stream; nil: none
-	Sites     *smallweb.Config // without sizes; nil: none
+	Sites     *smallweb.Config // without sizes; nil: none. They take those of documents with entries
 }
 
 // Line is one figure: as a paper prints it, and as it is here. What is not known is nil.
@@ -83,11 +82,9 @@ func Study(cfg Config, progress experiment.Progress) (*Result, error) {
 		r.Ladders = append(r.Ladders, s.Ladder)
 	}
 	if cfg.Sites != nil {
-		l := personalSites(*cfg.Sites, cfg.Documents)
-		if l == nil {
-			return nil, errors.New("no document has entries, of which personal sites could have the size: give others")
+		if l := personalSites(*cfg.Sites, cfg.Documents); l != nil {
+			r.Ladders = append(r.Ladders, *l)
 		}
-		r.Ladders = append(r.Ladders, *l)
 	}
 	r.RefusedCount, r.Refused = len(refused), refused[:min(mostRefused, len(refused))]
 	r.feedEx(cfg, stream)
@@ -127,10 +124,8 @@ func (r *Result) feedEx(cfg Config, stream []*series) {
 			fixed++
 		}
 	}
-	var kept number
-	if len(stream) > 0 {
-		kept = share(stream, func(s *series) bool { return s.least == s.most })
-	}
+	compared := slices.DeleteFunc(slices.Clone(stream), func(s *series) bool { return s.Looks == 0 })
+	kept := share(compared, func(s *series) bool { return s.least == s.most })
 	fit := func(k int) number { _, fit := line(sizes[k], dated[k]); return have(fit) }
 	falling := func(rates []float64) { slices.SortFunc(rates, func(a, b float64) int { return cmp.Compare(b, a) }) }
 	falling(r.Rates.Captured)
