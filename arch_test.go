@@ -271,10 +271,10 @@ var arrows = map[string][]string{
 		".", "internal/match", "internal/origin/decode", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/sim/experiment", "internal/sim/experiment/smallweb",
 		"internal/wire", "internal/wire/polls", "proto/feedring/v1",
 	},
-	"internal/sim/experiment":          {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
-	"internal/sim/experiment/stage":    {".", "group", "ring", "internal/peer", "internal/gossip"},
-	"internal/peer/internal/limits":    {".", "ring"},
-	"internal/peer/internal/listing":   {".", "group", "ring"},
+	"internal/sim/experiment":        {".", "group", "ring", "internal/peer", "internal/sim/experiment/stage"},
+	"internal/sim/experiment/stage":  {".", "group", "ring", "internal/peer", "internal/gossip"},
+	"internal/peer/internal/limits":  {".", "ring"},
+	"internal/peer/internal/listing": {".", "group", "ring"},
 }
 
 // TestArrows holds the imports of every room against the rules above.
