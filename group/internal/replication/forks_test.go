@@ -186,7 +186,7 @@ func TestForksAreCloned(t *testing.T) {
 // A fork ends with its evidence: then heads count whole again, and it takes no place. Of too many the one that ends first
 // is forgotten, and so is whom evidence was sent to a period ago.
 func TestForksAreForgotten(t *testing.T) {
-	r, m := newMembers()
+	r, _ := newMembers()
 	at := feedring.Position{Epoch: 7, Sequence: 4}
 	for i := range 2 * maxForks {
 		r.OnForked(Forked{Feed: feedring.FeedRef{URL: url, Publisher: feedring.PeerID(rune(0x4e00 + i))}, At: at, Until: later.Add(time.Duration(i) * time.Second)})
@@ -197,7 +197,7 @@ func TestForksAreForgotten(t *testing.T) {
 	if len(r.shown) > maxShown {
 		t.Errorf("%d times it is noted who was sent evidence", len(r.shown))
 	}
-	r, m = newMembers()
+	r, m := newMembers()
 	r.Holding([]feedring.Head{headAt(7, 5, 1)})
 	r.OnForked(Forked{Feed: theirs, At: at, Until: later})
 	m.now = later
