@@ -91,11 +91,11 @@ func (s *shares) choose(p feedring.PeerID, n int) {
 }
 
 // over reports whether a peer has its share of the last grants. Where more are under way than the
-// share is of, each peer is held to its part of those: all but the manager, whose grants are under way
+// share is of, each peer is held to its part of both together: all but the manager, whose grants are under way
 // for no time, would have their share all the time otherwise, and it would get most of what comes.
 func (s *shares) over(p feedring.PeerID, share int) bool {
 	if s.allUnder > Consecutive {
-		return s.lastOf[p] >= share || s.underWay[p]*Consecutive >= share*s.allUnder
+		return (s.lastOf[p]+s.underWay[p])*Consecutive >= share*(len(s.last)+s.allUnder)
 	}
 	return s.lastOf[p]+s.underWay[p] >= share
 }
