@@ -65,18 +65,7 @@ func Synthetic(seed uint64, hours bool) *Trace {
 	random := rand.New(rand.NewPCG(seed, 1))
 	t := &Trace{Begin: time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), Length: paperStretch}
 	for i := range paperFeeds {
-		rate := 10 + 4*random.Float64()
-		if float64(i) >= busyShare*paperFeeds {
-			for rate = 10; rate >= 10; {
-				rate = restMean * math.Exp(restSpread*random.NormFloat64()-restSpread*restSpread/2)
-			}
-		}
-		window := 10 + random.IntN(6)
-		if random.Float64() >= 0.83 {
-			if window = 1 + random.IntN(54); window >= 10 {
-				window += 6
-			}
-		}
+		rate, window := paperRate(i, random), paperWindow(random)
 		f := Feed{Name: fmt.Sprint(i)}
 		wakes := random.IntN(24)
 		var times []time.Time
@@ -93,16 +82,46 @@ func Synthetic(seed uint64, hours bool) *Trace {
 				times = append(times, at)
 			}
 		}
-		for k, at := range times {
-			it := Item{Published: at, Gone: t.end()}
-			if k+window < len(times) {
-				it.Gone = times[k+window]
-			}
-			f.Items = append(f.Items, it)
-		}
+		f.Items = held(times, window, t.end())
 		t.Feeds = append(t.Feeds, f)
 	}
 	return t
+}
+
+// paperRate draws what the i-th feed publishes in a day.
+func paperRate(i int, random *rand.Rand) float64 {
+	rate := 10 + 4*random.Float64()
+	if float64(i) >= busyShare*paperFeeds {
+		for rate = 10; rate >= 10; {
+			rate = restMean * math.Exp(restSpread*random.NormFloat64()-restSpread*restSpread/2)
+		}
+	}
+	return rate
+}
+
+// paperWindow draws how many entries a document holds.
+func paperWindow(random *rand.Rand) int {
+	window := 10 + random.IntN(6)
+	if random.Float64() >= 0.83 {
+		if window = 1 + random.IntN(54); window >= 10 {
+			window += 6
+		}
+	}
+	return window
+}
+
+// held are entries published at times, in order, by a feed whose document holds
+// so many.
+func held(times []time.Time, window int, end time.Time) []Item {
+	var items []Item
+	for k, at := range times {
+		it := Item{Published: at, Gone: end}
+		if k+window < len(times) {
+			it.Gone = times[k+window]
+		}
+		items = append(items, it)
+	}
+	return items
 }
 
 // factor is how much more than the mean is published at a time.
