@@ -55,6 +55,8 @@ func TestWrongUsageOfExperiments(t *testing.T) {
 		{"scale", "--peers", "10", "--groups", "2", "--plot", "it.svg"}, {"scale", "--peers", "10", "--groups", "2", "--only", "churn"}, {"scale", "--virtual", "1m"},
 		{"compare", "--measured", "many"}, {"compare", "--measured", "-1"}, {"compare", "--measured", "1"}, {"compare", "--attached", "-10"}, {"compare", "--attached", "10,0"},
 		{"policies", "--looks", "-1"}, {"policies", "--looks", "0"}, {"policies", "--looks", "1000,1000000000"},
+		{"policies", "--trace", "real"}, {"policies", "--trace", ""}, {"policies", "--trace", "paper", "--captures", "x"}, {"policies", "--seeds", "2"},
+		{"policies", "--trace", "paper", "--seeds", "0"}, {"policies", "--trace", "paper", "--seeds", "1001"}, {"policies", "--trace", "paper", "--looks", "0"},
 		{"exchange", "--nodes", "1"}, {"exchange", "--interval", "1s"},
 		{"promises", "--only", "all"}, {"promises", "--only", ""}, {"promises", "--refreshes", "-1"}, {"promises", "--refreshes", "1"}, {"promises", "--queries", "-1"},
 		{"smallweb"}, {"smallweb", "--sites", "x"}, append([]string{"smallweb", "--most", "-1"}, files...), append([]string{"smallweb", "--conditional", "NaN"}, files...),

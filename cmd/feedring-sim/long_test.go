@@ -10,8 +10,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/feedring/feedring/internal/sim/experiment/policy"
 )
 
 func TestExperimentCommands(t *testing.T) {
@@ -47,6 +50,26 @@ func TestShortPaper(t *testing.T) {
 	drawn, err := os.ReadFile(svg)
 	if err != nil || !bytes.Contains(drawn, []byte("Figure 3: ")) || bytes.Contains(drawn, []byte("Figure 4: ")) || bytes.Contains(drawn, []byte("breaks")) || bytes.Contains(drawn, []byte("another capacity")) {
 		t.Errorf("%v: other panels than figure 3's", err)
+	}
+}
+
+// The paper's numbers stand beside ours, in the table and in JSON; whether ours
+// are near enough is not asked of other budgets than the paper's.
+func TestPublishedPolicies(t *testing.T) {
+	svg := filepath.Join(t.TempDir(), "it.svg")
+	args := []string{"policies", "--trace", "paper", "--seeds", "2", "--looks", "1,300", "--plot", svg}
+	code, stdout, stderr := play(t, args...)
+	if code != 0 || !regexp.MustCompile(`missing postings, minimum delay +11\.0 % +\d+\.\d % +not asked`).MatchString(stdout) || strings.Contains(stdout, " yes") {
+		t.Fatalf("%d %s %s", code, stdout, stderr)
+	}
+	wellFormed(t, svg)
+	code, stdout, _ = play(t, append(args, "--json")...)
+	var r policy.PaperResult
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != 0 {
+		t.Fatalf("%d %v", code, err)
+	}
+	if c := r.Printed[1]; c.Paper != 0.11 || c.Ours <= 0 || len(r.Rows) != 4 || r.Rows[3].Seed != 2 || r.Rows[3].Looks != 300 || len(r.Rows[3].Scores) != 4 {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,12 +16,24 @@ import (
 	"github.com/feedring/feedring/internal/sim/experiment/policy"
 )
 
+// The traces of --trace.
+const (
+	traceSynthetic = "synthetic"
+	tracePaper     = "paper"
+)
+
 func policiesCommand(stdout, stderr io.Writer) *cobra.Command {
 	cfg := policy.DefaultStudy()
-	var captures, feed string
+	published := policy.PaperConfig{Workload: policy.Fitted, Looks: policy.PaperLooks()}
+	var captures, feed, trace string
 	cmd := experimentCommand("policies", "what schedulers miss, and how late they learn, with the same budget of looks",
-		"  feedring-sim policies --plot policies.svg\n  feedring-sim policies --captures bbc_items.csv.gz --feed home_uk", stdout, stderr,
+		"  feedring-sim policies --plot policies.svg\n  feedring-sim policies --captures bbc_items.csv.gz --feed home_uk\n  feedring-sim policies --trace paper --seed 0 --seeds 4", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
+			if trace == tracePaper {
+				published.Seed = seed
+				r := policy.Paper(published, progress)
+				return outcome{r, func(out io.Writer) { publishedTables(out, r) }, func() ([][]*plot.Plot, error) { return publishedPicture(r) }, nil}, nil
+			}
 			cfg.Seed = seed
 			if captures != "" {
 				var err error
@@ -30,12 +44,30 @@ func policiesCommand(stdout, stderr io.Writer) *cobra.Command {
 			r := policy.Study(cfg, progress)
 			return outcome{r, func(out io.Writer) { policyTables(out, r) }, func() ([][]*plot.Plot, error) { return policyPicture(r) }, nil}, nil
 		})
-	cmd.PreRunE = func(*cobra.Command, []string) error { return within("--looks", cfg.Looks, 1, mostLooks) }
-	cmd.Flags().IntSliceVar(&cfg.Looks, "looks", cfg.Looks, "budgets for the 1,000 synthetic feeds, in three weeks")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case trace != traceSynthetic && trace != tracePaper:
+			return fmt.Errorf("--trace %q: give %s or %s", trace, traceSynthetic, tracePaper)
+		case trace == tracePaper && captures != "":
+			return errors.New("--captures is played with --trace synthetic only")
+		case trace != tracePaper && cmd.Flags().Changed("seeds"):
+			return errors.New("--seeds needs --trace paper")
+		}
+		if cmd.Flags().Changed("looks") {
+			published.Looks = cfg.Looks
+		}
+		return cmp.Or(within("--looks", cfg.Looks, 1, mostLooks), within("--seeds", []int{published.Seeds}, 1, mostSeeds))
+	}
+	cmd.Flags().IntSliceVar(&cfg.Looks, "looks", cfg.Looks, "budgets for the 1,000 feeds, in three weeks; with --trace paper 1,000 to 20,000 by thousands")
+	cmd.Flags().StringVar(&trace, "trace", traceSynthetic, "feeds: synthetic, by what the minimum-missing paper publishes of its own, or paper, changing and in batches so that its rules come off as it prints")
+	cmd.Flags().IntVar(&published.Seeds, "seeds", 1, "how many seeds of --trace paper, from --seed on")
 	cmd.Flags().StringVar(&captures, "captures", "", "`FILE` of captures of a real feed (CSV, gzip): feed, first_seen and last_seen of each entry")
 	cmd.Flags().StringVar(&feed, "feed", "home_uk", "which feed of the captures")
 	return cmd
 }
+
+// mostSeeds bounds --seeds: half a minute each.
+const mostSeeds = 1000
 
 // mostLooks is two an hour at each synthetic feed, in three weeks.
 const mostLooks = 1_000_000
@@ -94,23 +126,78 @@ func policyTables(out io.Writer, r policy.StudyResult) {
 
 func policyPicture(r policy.StudyResult) ([][]*plot.Plot, error) {
 	var ps panels
-	show := func(title string, rows []policy.StudyRow) {
-		var missed, delay []series
-		for i, s := range rows[0].Scores {
-			missed = append(missed, line(s.Policy, rows, func(r policy.StudyRow) (x, y float64) {
-				return float64(r.Looks), 100 * r.Scores[i].MissedShare()
-			}))
-			delay = append(delay, line(s.Policy, rows, func(r policy.StudyRow) (x, y float64) {
-				return float64(r.Looks), r.Scores[i].DelayH
-			}))
-		}
-		ps.add(title+": missing entries", axes{x: "looks", y: "%", logX: true}, missed...)
-		ps.add(title+": delay", axes{x: "looks", y: "hours", logX: true, logY: true}, delay...)
-	}
-	show("Even days", r.Even)
-	show("Days with hours", r.Hours)
+	policyPanels(&ps, "Even days", r.Even)
+	policyPanels(&ps, "Days with hours", r.Hours)
 	if len(r.Captured) > 0 {
-		show("The captured feed", r.Captured)
+		policyPanels(&ps, "The captured feed", r.Captured)
 	}
+	return ps.grid(2)
+}
+
+// policyPanels adds what was missed, and how late the rest was learned.
+func policyPanels(ps *panels, title string, rows []policy.StudyRow) {
+	var missed, delay []series
+	for i, s := range rows[0].Scores {
+		missed = append(missed, line(s.Policy, rows, func(r policy.StudyRow) (x, y float64) {
+			return float64(r.Looks), 100 * r.Scores[i].MissedShare()
+		}))
+		delay = append(delay, line(s.Policy, rows, func(r policy.StudyRow) (x, y float64) {
+			return float64(r.Looks), r.Scores[i].DelayH
+		}))
+	}
+	ps.add(title+": missing entries", axes{x: "looks", y: "%", logX: true}, missed...)
+	ps.add(title+": delay", axes{x: "looks", y: "hours", logX: true, logY: true}, delay...)
+}
+
+func publishedTables(out io.Writer, r policy.PaperResult) {
+	shown := func(c policy.Comparison, v float64) string {
+		switch c.Unit {
+		case policy.UnitShare:
+			return percent(v)
+		case policy.UnitRatio:
+			return fmt.Sprintf("%.2f", v)
+		}
+		return fmt.Sprintf("%.0f", v)
+	}
+	rows := [][]string{{"means over budgets and seeds", "paper", "ours", "accepted"}}
+	for _, c := range r.Printed {
+		row := []string{c.What, shown(c, c.Paper), shown(c, c.Ours), "not asked"}
+		switch {
+		case c.Within > 0 && c.Holds():
+			row[3] = "yes"
+		case c.Within > 0:
+			row[3] = "no"
+		}
+		rows = append(rows, row)
+	}
+	rows = append(rows, []string{"missing postings, expected loss", "", percent(r.Expected.Missed), "not asked"})
+	table(out, "The minimum-missing paper's feeds, as far as they are published", rows)
+
+	rows = [][]string{{"seed", "looks"}}
+	for _, s := range r.Rows[0].Scores {
+		rows[0] = append(rows[0], s.Policy)
+	}
+	rows[0] = append(rows[0], "expected loss beside the best of each")
+	for _, row := range r.Rows {
+		cells := []string{fmt.Sprint(row.Seed), count(row.Looks)}
+		for _, s := range row.Scores {
+			cells = append(cells, fmt.Sprintf("%.2f %% / %.2f h", 100*s.MissedShare(), s.DelayH))
+		}
+		rows = append(rows, append(cells, cmp.Or(row.Fault, "no more of either")))
+	}
+	table(out, "Missed / mean delay", rows)
+	_, _ = fmt.Fprintf(out, "No more of either at %d of %d.\n", r.Met, len(r.Rows))
+}
+
+// publishedPicture draws the first seed.
+func publishedPicture(r policy.PaperResult) ([][]*plot.Plot, error) {
+	var rows []policy.StudyRow
+	for _, row := range r.Rows {
+		if row.Seed == r.Config.Seed {
+			rows = append(rows, row.StudyRow)
+		}
+	}
+	var ps panels
+	policyPanels(&ps, "The paper's feeds", rows)
 	return ps.grid(2)
 }
