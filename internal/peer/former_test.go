@@ -26,7 +26,7 @@ func TestRowsOfFormerManagersHideNobody(t *testing.T) {
 					c.run(2*time.Second, nil)
 					for _, id := range []feedring.PeerID{"b", "c"} {
 						c.start(id, "a")
-						c.publish(id, "news="+feedringHost(id))
+						c.publish(id, "news="+hostOf(id))
 						c.run(2*time.Second, nil)
 					}
 					if lead := c.peers["c"].memberships[news].group.Lead(); lead.Manager != "a" || lead.Secondary != "b" {
@@ -66,4 +66,4 @@ func TestRowsOfFormerManagersHideNobody(t *testing.T) {
 
 var news = feedring.Theme("news").Group()
 
-func feedringHost(id feedring.PeerID) string { return string(id) + ".example" }
+func hostOf(id feedring.PeerID) string { return string(id) + ".example" }
