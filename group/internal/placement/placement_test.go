@@ -150,21 +150,26 @@ func (g *room) Answer(_ feedring.PeerID, _ Attempt, a Answer) {
 	}
 }
 
+// roomOf is a group of p1, the manager, to pn, each of which has a feed and all entries.
+func roomOf(n int) (*room, *Placer) {
+	g := &room{members: map[feedring.PeerID]catalogue.Member{}, load: map[feedring.PeerID]int{}}
+	g.now = time.Unix(1e6, 0)
+	var rows []*catalogue.Row
+	for i := range n {
+		id := feedring.PeerID(fmt.Sprint("p", i+1))
+		row := &catalogue.Row{Group: theGroup, Peer: id, Admitted: time.Unix(int64(i+1), 0), Feeds: []feedring.Feed{{URL: "u" + string(id), Provider: "p"}}}
+		rows = append(rows, row)
+		g.members[id] = catalogue.Member{Row: row}
+	}
+	g.index = catalogue.NewIndex("p1", rows, func(feedring.PeerID) bool { return false })
+	return g, New(Config{Group: theGroup, Theme: "news", Self: "p1", Refresh: 10 * time.Second, Freshness: 24 * time.Hour}, g, "p1")
+}
+
 // A member that tells load 0 has no more grants than its share of any 64 in a row, at
 // whatever pace they are asked for, beside nine that serve readers for long.
 func TestShareOfOneThatTellsNoLoad(t *testing.T) {
 	for _, every := range []time.Duration{100 * time.Millisecond, 5 * time.Second, 10 * time.Minute} {
-		g := &room{members: map[feedring.PeerID]catalogue.Member{}, load: map[feedring.PeerID]int{}}
-		g.now = time.Unix(1e6, 0)
-		var rows []*catalogue.Row
-		for i := range 10 {
-			id := feedring.PeerID(fmt.Sprint("p", i+1))
-			row := &catalogue.Row{Group: theGroup, Peer: id, Admitted: time.Unix(int64(i+1), 0), Feeds: []feedring.Feed{{URL: "u" + string(id), Provider: "p"}}}
-			rows = append(rows, row)
-			g.members[id] = catalogue.Member{Row: row}
-		}
-		g.index = catalogue.NewIndex("p1", rows, func(feedring.PeerID) bool { return false })
-		pl := New(Config{Group: theGroup, Theme: "news", Self: "p1", Refresh: 10 * time.Second, Freshness: 24 * time.Hour}, g, "p1")
+		g, pl := roomOf(10)
 		for n := range 640 {
 			key := Attempt{ID: query(n)}
 			pl.OnLoad("p10", 0)
@@ -201,17 +206,7 @@ func TestShareOfOneThatTellsNoLoad(t *testing.T) {
 func TestManagerAmongManyUnderWay(t *testing.T) {
 	const peers, lookups = 20, 4000
 	for _, underWay := range []int{10, 60, 150, 1000} {
-		g := &room{members: map[feedring.PeerID]catalogue.Member{}, load: map[feedring.PeerID]int{}}
-		g.now = time.Unix(1e6, 0)
-		var rows []*catalogue.Row
-		for i := range peers {
-			id := feedring.PeerID(fmt.Sprint("p", i+1))
-			row := &catalogue.Row{Group: theGroup, Peer: id, Admitted: time.Unix(int64(i+1), 0), Feeds: []feedring.Feed{{URL: "u" + string(id), Provider: "p"}}}
-			rows = append(rows, row)
-			g.members[id] = catalogue.Member{Row: row}
-		}
-		g.index = catalogue.NewIndex("p1", rows, func(feedring.PeerID) bool { return false })
-		pl := New(Config{Group: theGroup, Theme: "news", Self: "p1", Refresh: 10 * time.Second, Freshness: 24 * time.Hour}, g, "p1")
+		g, pl := roomOf(peers)
 		for i := 1; i < peers; i++ {
 			pl.OnLoad(feedring.PeerID(fmt.Sprint("p", i+1)), 0)
 		}
