@@ -480,45 +480,6 @@ func (e *UnreachedError) Error() string {
 	}[e.Why]
 }
 
-// GuestError is for a feed of a peer that no site names, on a network of the mode vouched.
-type GuestError struct{}
-
-// Error implements error.
-func (*GuestError) Error() string {
-	return AdviseNamed.To("not published: no site names this peer, so it is a guest of its network")
-}
-
-// ReaderError is for a feed of a peer whose credential lets it read only.
-type ReaderError struct{}
-
-// Error implements error.
-func (*ReaderError) Error() string {
-	return AdviseRole.To("this peer's credential lets it read only, so it publishes no feed")
-}
-
-// ManyEntriesError is for an address that too many entries have.
-type ManyEntriesError struct {
-	URL   string
-	Count int
-}
-
-// Error implements error.
-func (e *ManyEntriesError) Error() string {
-	return fmt.Sprintf("%d entries have the address %.300q: name one by its id, as \"feedring query --json\" prints it", e.Count, e.URL)
-}
-
-// RemovedError is for a feed that a moderator of the network removed.
-type RemovedError struct{ Reason string }
-
-// Error implements error.
-func (e *RemovedError) Error() string {
-	text := "not published: a moderator of the network removed it"
-	if e.Reason != "" {
-		text += " (" + e.Reason + ")"
-	}
-	return AdviseAdmin.To(text)
-}
-
 // NotNamedError is for entries of a feed that this peer's row of the theme does not name.
 type NotNamedError struct{}
 
