@@ -359,7 +359,7 @@ type Member struct {
 	Rights   Rights
 	Until    time.Time
 	Expelled bool
-	Ended    bool // an expulsion of who admitted it ended its credential
+	Ended    bool // it is not expelled, and its time is not over, but who admitted it was expelled or may admit nobody now
 }
 
 // Members lists the peers that have a credential, by id. Of one that was expelled,

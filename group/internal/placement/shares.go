@@ -90,9 +90,9 @@ func (s *shares) choose(p feedring.PeerID, n int) {
 	s.allUnder += n
 }
 
-// over reports whether a peer has its share of the last grants. Where more are under way than the
-// share is of, each peer is held to its part of both together: all but the manager, whose grants are under way
-// for no time, would have their share all the time otherwise, and it would get most of what comes.
+// over reports whether a peer has its share. The share is of the last grants and of what is under way. While more
+// than Consecutive lookups are under way it grows with them: otherwise every peer but the manager would be over it
+// all the time, since the manager's own grants are never under way, and the manager would get what the others may not.
 func (s *shares) over(p feedring.PeerID, share int) bool {
 	if s.allUnder > Consecutive {
 		return (s.lastOf[p]+s.underWay[p])*Consecutive >= share*(len(s.last)+s.allUnder)

@@ -194,7 +194,7 @@ type member struct {
 	Until    time.Time       `json:"until"`
 	Expelled bool            `json:"expelled"`
 	Site     string          `json:"site,omitempty"`  // of a vouched network: it names the peer
-	Ended    bool            `json:"ended,omitempty"` // who admitted it was expelled
+	Ended    bool            `json:"ended,omitempty"` // who admitted it was expelled, or may admit nobody now
 }
 
 // membersOf lists who belongs to the network. In a vouched one these are the peers that
