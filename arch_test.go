@@ -66,6 +66,7 @@ var pure = map[string]string{
 	"internal/named":             "its days must be testable without a clock",
 	"internal/presence":          "processes with one key must come to the same end",
 	"internal/plan":              "a plan is arithmetic",
+	"internal/fleet":             "all peers of a fleet must find the same places",
 }
 
 var impure = []string{
@@ -261,6 +262,7 @@ var arrows = map[string][]string{
 	"internal/sim":         {".", "group", "ring", "internal/peer", "internal/match", "internal/sim/disk", "internal/sim/check"},
 	"cmd/feedring-sim":     {"internal/plan", "internal/sim", "internal/sim/"},
 	"internal/plan":        {},
+	"internal/fleet":       {"."},
 
 	"internal/sim/experiment/promise": {".", "group", "internal/sim/experiment", "internal/sim/experiment/stage"},
 
