@@ -40,6 +40,11 @@ func compareTables(out io.Writer, r experiment.CompareResult) {
 		rows = append(rows, []string{count(g.Peers), num(g.Notifies), num(g.Polls), num(g.Busiest), num(g.All), num(model.Publisher), num(model.All), num(g.LastAfter.P50)})
 	}
 	table(out, "One entry in a group, measured", rows)
+	rows = [][]string{{"peers", "base paper: polls", "polls answered", "least by a peer", "most", "notifies", "last has all after s"}}
+	for _, a := range r.AtOnce {
+		rows = append(rows, []string{count(a.Peers), count(a.Peers * (a.Peers - 1)), count(a.Polls), count(a.Least), count(a.Most), count(a.Notifies), num(a.LastHas)})
+	}
+	table(out, "All peers of a group publish at once, measured", rows)
 	rows = [][]string{{"readers", "peers", "served", "mean a peer", "most", "publisher", "busiest peer: messages a reader"}}
 	for _, a := range r.Attached {
 		rows = append(rows, []string{count(a.Readers), count(a.Peers), count(a.Served), num(a.Mean), count(a.Most), count(a.Publisher), num(a.Manager)})

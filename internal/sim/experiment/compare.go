@@ -31,6 +31,7 @@ func DefaultCompare() CompareConfig {
 type CompareResult struct {
 	Config   CompareConfig `json:"config"`
 	Groups   []GroupLoad   `json:"groups"`   // measured, by size of the group
+	AtOnce   []AtOnceLoad  `json:"at_once"`  // measured, by size of the group
 	Attached []AttachLoad  `json:"attached"` // measured, by readers
 	Rows     []CompareRow  `json:"rows"`     // models, by readers
 }
@@ -75,6 +76,11 @@ func Compare(cfg CompareConfig, progress Progress) (CompareResult, error) {
 				return result, err
 			}
 			result.Groups = append(result.Groups, load)
+			all, err := measureAtOnce(cfg, n)
+			if err != nil {
+				return result, err
+			}
+			result.AtOnce = append(result.AtOnce, all)
 		}
 		done++
 	}
