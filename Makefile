@@ -15,7 +15,7 @@ PKGS     ?= ./...
 # What the race detector has nothing to find in: PURE starts no goroutine
 # (pure_test.go holds that), PROCESSES tests programs that it builds and starts.
 # UNRACED has some tests that are built without it.
-PURE     := ./group/... ./ring/... ./internal/peer/... ./internal/match ./internal/match/index ./internal/match/stem ./internal/duplicate ./internal/gossip ./internal/plan ./internal/fleet ./internal/presence ./internal/keyed ./internal/throttle ./internal/origin/schedule ./internal/websub/hub/ledger ./internal/sim/check ./internal/sim/disk ./internal/sim/explore ./internal/sim/experiment ./internal/sim/experiment/exchange ./internal/sim/experiment/policy ./internal/sim/experiment/promise ./internal/sim/experiment/stage ./internal/sim
+PURE     := ./group/... ./ring/... ./internal/peer/... ./internal/match ./internal/match/index ./internal/match/stem ./internal/duplicate ./internal/gossip ./internal/plan ./internal/fleet ./internal/presence ./internal/keyed ./internal/throttle ./internal/origin/schedule ./internal/websub/hub/ledger ./internal/sim/check ./internal/sim/disk ./internal/sim/explore ./internal/sim/experiment ./internal/sim/experiment/exchange ./internal/sim/experiment/planet ./internal/sim/experiment/policy ./internal/sim/experiment/promise ./internal/sim/experiment/stage ./internal/sim
 PROCESSES := ./integration ./internal/sim/holes
 UNRACED  := ./cmd/feedring ./cmd/feedring-sim ./internal/history ./internal/host ./internal/origin/document ./internal/origin/fetch ./internal/origin/watch ./internal/sim/experiment/smallweb ./internal/store
 # Of the stripped binary, in bytes.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -23,8 +24,9 @@ func compareCommand(stdout, stderr io.Writer) *cobra.Command {
 		if cfg.Measured < 2 {
 			return fmt.Errorf("--measured %d: give 2 or more, as many as a group has", cfg.Measured)
 		}
-		return within("--attached", cfg.Attached, 1, mostReaders)
+		return cmp.Or(within("--attached", cfg.Attached, 1, mostReaders), cfg.Latencies.Check())
 	}
+	latencies(cmd, &cfg.Latencies)
 	cmd.Flags().IntVar(&cfg.Measured, "measured", cfg.Measured, "the largest group that runs on the machines; the model says the rest")
 	cmd.Flags().IntSliceVar(&cfg.Attached, "attached", cfg.Attached, "readers that attach on the machines")
 	return cmd

@@ -22,6 +22,7 @@ func exchangeCommand(stdout, stderr io.Writer) *cobra.Command {
 			return outcome{r, func(out io.Writer) { exchangeTables(out, r) }, func() ([][]*plot.Plot, error) { return exchangePicture(r) }, nil}, err
 		})
 	cmd.PreRunE = func(*cobra.Command, []string) error { return cfg.Check() }
+	latencies(cmd, &cfg.Latencies)
 	cmd.Flags().IntVar(&cfg.Nodes, "nodes", cfg.Nodes, "nodes")
 	cmd.Flags().IntVar(&cfg.Feeds, "feeds", cfg.Feeds, "feeds that publish five entries a day or more")
 	cmd.Flags().IntVar(&cfg.Each, "each", cfg.Each, "feeds that a node subscribes to")

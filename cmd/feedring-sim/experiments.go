@@ -39,6 +39,11 @@ func (f *experimentFlags) check() error {
 	return nil
 }
 
+// latencies adds the flag that says how far peers are from each other.
+func latencies(cmd *cobra.Command, of *experiment.Latencies) {
+	cmd.Flags().StringVar((*string)(of), "latencies", "", "how far peers are from each other: `"+string(experiment.PlanetLab)+"`, as measured between 189 nodes of PlanetLab")
+}
+
 // writable reports what keeps a file from being written, without a change to
 // what is there: it is asked before a run that may take minutes.
 func writable(name string) error {

@@ -30,6 +30,26 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// Each experiment that takes latencies gives another result with them, and the same one
+// each time.
+func TestLatencies(t *testing.T) {
+	for _, args := range [][]string{
+		{"paper", "--short"},
+		{"compare", "--measured", "2", "--attached", "1"},
+		{"exchange", "--nodes", "30", "--interval", "1h", "--long", "1h", "--short", "2h"},
+		{"scale", "--only", "search", "--groups", "4"},
+		{"scale", "--only", "churn", "--half-lives", "5m", "--length", "5m"},
+	} {
+		_, bare, _ := play(t, append(args, "--json")...)
+		far := append(args, "--latencies", "planetlab", "--json")
+		code, first, stderr := play(t, far...)
+		_, second, _ := play(t, far...)
+		if code != 0 || first == bare || first != second {
+			t.Errorf("%v: exit code %d, %s; as without: %v, the same again: %v", args, code, stderr, first == bare, first == second)
+		}
+	}
+}
+
 func TestOneNetwork(t *testing.T) {
 	code, stdout, stderr := play(t, "scale", "--peers", "25", "--groups", "3", "--virtual", "30s", "--json")
 	var result scaleResult
@@ -57,6 +77,8 @@ func TestWrongUsageOfExperiments(t *testing.T) {
 		{"policies", "--looks", "-1"}, {"policies", "--looks", "0"}, {"policies", "--looks", "1000,1000000000"},
 		{"policies", "--trace", "real"}, {"policies", "--trace", ""}, {"policies", "--trace", "paper", "--captures", "x"}, {"policies", "--seeds", "2"},
 		{"policies", "--trace", "paper", "--seeds", "0"}, {"policies", "--trace", "paper", "--seeds", "1001"}, {"policies", "--trace", "paper", "--looks", "0"},
+		{"paper", "--latencies", "king"}, {"compare", "--latencies", "king"}, {"scale", "--latencies", "king"}, {"exchange", "--latencies", "king"},
+		{"scale", "--peers", "10", "--groups", "2", "--latencies", "planetlab"},
 		{"exchange", "--nodes", "1"}, {"exchange", "--interval", "1s"},
 		{"promises", "--only", "all"}, {"promises", "--only", ""}, {"promises", "--refreshes", "-1"}, {"promises", "--refreshes", "1"}, {"promises", "--queries", "-1"},
 		{"smallweb"}, {"smallweb", "--sites", "x"}, append([]string{"smallweb", "--most", "-1"}, files...), append([]string{"smallweb", "--conditional", "NaN"}, files...),

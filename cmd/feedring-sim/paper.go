@@ -18,6 +18,7 @@ func paperCommand(stdout, stderr io.Writer) *cobra.Command {
 		"  feedring-sim paper --plot paper.svg\n  feedring-sim paper --short --capacity 20", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
 			cfg.Figure3.Seed, cfg.Figure4.Seed = seed, seed
+			cfg.Figure4.Latencies = cfg.Figure3.Latencies
 			if short {
 				cfg.Figure4 = experiment.PaperConfig{}
 				cfg.Rates, cfg.Capacities, cfg.Groups, cfg.Cycles, cfg.Exponents = nil, nil, nil, nil, nil
@@ -26,6 +27,7 @@ func paperCommand(stdout, stderr io.Writer) *cobra.Command {
 			return outcome{r, func(out io.Writer) { paperTables(out, r) }, func() ([][]*plot.Plot, error) { return paperPicture(r) }, nil}, err
 		})
 	cmd.PreRunE = func(*cobra.Command, []string) error { return cfg.Figure3.Check() }
+	latencies(cmd, &cfg.Figure3.Latencies)
 	cmd.Flags().BoolVar(&short, "short", false, "figure 3 only, as it is")
 	cmd.Flags().IntVar(&cfg.Figure3.Capacity, "capacity", cfg.Figure3.Capacity, "requests that a server answers in a cycle, in figure 3")
 	cmd.Flags().IntVar(&cfg.Figure3.Groups, "groups", cfg.Figure3.Groups, "groups, in figure 3")

@@ -33,6 +33,7 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 				return playSize(size, stderr)
 			}
 			search.Seed, churn.Seed = seed, seed
+			search.Latencies = churn.Latencies
 			var r scaleResult
 			var err error
 			if r.Search, err = experiment.Search(search, progress); err == nil {
@@ -42,6 +43,9 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 		})
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := within("--groups", search.Groups, 1, mostGroups); err != nil {
+			return err
+		}
+		if err := churn.Latencies.Check(); err != nil {
 			return err
 		}
 		if cmd.Flags().Changed("peers") {
@@ -64,6 +68,7 @@ func scaleCommand(stdout, stderr io.Writer) *cobra.Command {
 		}
 		return nil
 	}
+	latencies(cmd, &churn.Latencies)
 	cmd.Flags().StringVar(&only, "only", "", "one part: `search` or churn")
 	cmd.Flags().IntSliceVar(&search.Groups, "groups", search.Groups, "sizes of the ring")
 	cmd.Flags().DurationSliceVar(&churn.HalfLives, "half-lives", churn.HalfLives, "of the churn")
@@ -82,7 +87,7 @@ const (
 // checkSize says what is wrong with what one network is told, and takes over
 // into how many groups its peers go.
 func checkSize(flags *pflag.FlagSet, size *experiment.SizeConfig, groups []int) error {
-	for _, other := range []string{"only", "half-lives", "length", "plot"} {
+	for _, other := range []string{"only", "half-lives", "length", "plot", "latencies"} {
 		if flags.Changed(other) {
 			return fmt.Errorf("--peers plays one network and nothing else: leave --%s out", other)
 		}

@@ -21,6 +21,7 @@ type ChurnConfig struct {
 	Length    time.Duration   `json:"length_ns"` // of each run
 	Refresh   time.Duration   `json:"refresh_ns"`
 	Delay     time.Duration   `json:"delay_ns"`
+	Latencies Latencies       `json:"latencies,omitempty"` // Delay is then their median
 }
 
 // DefaultChurn goes from a half-life of one hour down to five minutes.
@@ -58,6 +59,11 @@ func Churn(cfg ChurnConfig, progress Progress) (ChurnResult, error) {
 	if cfg.Groups < 1 || cfg.Peers < 2 || cfg.Away <= 0 || cfg.Every <= 0 || cfg.Length <= 0 {
 		return result, fmt.Errorf("churn needs groups of two peers or more, and times above 0")
 	}
+	if err := cfg.Latencies.Check(); err != nil {
+		return result, err
+	}
+	cfg.Delay = cfg.Latencies.delay(cfg.Seed, cfg.Delay)
+	result.Config.Delay = cfg.Delay
 	for i, half := range cfg.HalfLives {
 		progress.Tell(i, len(cfg.HalfLives), "churn with a half-life of %v", half)
 		if half <= 0 {
@@ -83,6 +89,7 @@ type restless struct {
 func newRestless(cfg ChurnConfig, half time.Duration) *restless {
 	c := &restless{cfg: cfg, life: time.Duration(float64(half) / math.Ln2), row: ChurnRow{HalfLife: half},
 		stage: NewStage(cfg.Seed, cfg.Refresh, 48*time.Hour, cfg.Delay)}
+	cfg.Latencies.over(c.stage, cfg.Seed)
 	for i := range cfg.Groups * cfg.Peers {
 		enter(c.stage, i, ThemeOf(i%cfg.Groups))
 		c.stage.Run(100 * time.Millisecond)

@@ -18,6 +18,8 @@ type CompareConfig struct {
 	Look     time.Duration `json:"look_ns"`      // between two looks of the one peer that fetches, ours and FeedTree's
 	PerHour  float64       `json:"entries_hour"` // of the feed
 	Hop      time.Duration `json:"hop_ns"`       // one message, one way
+
+	Latencies Latencies `json:"latencies,omitempty"` // between peers on machines; Hop is then their median
 }
 
 // DefaultCompare goes from 10 to 100,000 readers.
@@ -62,6 +64,10 @@ type SystemLoad struct {
 
 // Compare runs machines, then reckons the models.
 func Compare(cfg CompareConfig, progress Progress) (CompareResult, error) {
+	if err := cfg.Latencies.Check(); err != nil {
+		return CompareResult{Config: cfg}, err
+	}
+	cfg.Hop = cfg.Latencies.delay(cfg.Seed, cfg.Hop)
 	result := CompareResult{Config: cfg}
 	steps := len(cfg.Peers) + len(cfg.Attached) + len(cfg.Readers)
 	done := 0

@@ -58,6 +58,7 @@ func measureGroup(cfg CompareConfig, n int) (GroupLoad, error) {
 
 func groupOf(cfg CompareConfig, n int) (*stage.Stage, error) {
 	s := NewStage(cfg.Seed, 10*time.Second, time.Minute, cfg.Hop)
+	cfg.Latencies.over(s, cfg.Seed)
 	for i := range n {
 		enter(s, i, ThemeOf(0))
 		s.Run(100 * time.Millisecond)

@@ -29,6 +29,7 @@ func newHall(cfg PaperConfig, group []int) (*hall, error) {
 	fresh := 4 * cfg.Refresh
 	h := &hall{cfg: cfg, stage: NewStage(cfg.Seed, cfg.Refresh, fresh, cfg.Delay), group: group, ledger: newLedger(cfg),
 		desks: map[feedring.PeerID]*server{}, number: map[feedring.PeerID]int{}}
+	cfg.Latencies.over(h.stage, cfg.Seed)
 	for feed := range cfg.Servers {
 		host := enter(h.stage, feed, ThemeOf(group[feed]))
 		h.desks[host.ID], h.number[host.ID] = &server{}, feed

@@ -21,6 +21,8 @@ type PaperConfig struct {
 	Cycle    time.Duration `json:"cycle_ns"`
 	Delay    time.Duration `json:"delay_ns"`   // of each message, one way
 	Refresh  time.Duration `json:"refresh_ns"` // the paper's r
+
+	Latencies Latencies `json:"latencies,omitempty"` // between servers; Delay is then their median
 }
 
 // DefaultPaper is figure 3.
@@ -37,7 +39,7 @@ func (c PaperConfig) Check() error {
 	if c.Cycle <= 0 || c.Delay < 0 || c.Delay > 100*time.Millisecond {
 		return fmt.Errorf("a cycle must last, and a delay be at most 100ms: peers take who is slower for dead")
 	}
-	return nil
+	return c.Latencies.Check()
 }
 
 // service is how long a server is busy with one request.
@@ -99,6 +101,7 @@ func Paper(cfg PaperConfig, progress Progress) (PaperResult, error) {
 	if err := cfg.Check(); err != nil {
 		return PaperResult{}, err
 	}
+	cfg.Delay = cfg.Latencies.delay(cfg.Seed, cfg.Delay)
 	requests, group := cfg.workload()
 	result := PaperResult{Config: cfg, Central: cfg.central(requests, group)}
 	w, err := newHall(cfg, group)

@@ -16,6 +16,8 @@ type SearchConfig struct {
 	Groups  []int         `json:"groups"`  // N, each one a ring of its own
 	Queries int           `json:"queries"` // for each N and routing, for themes that are there
 	Delay   time.Duration `json:"delay_ns"`
+
+	Latencies Latencies `json:"latencies,omitempty"` // Delay is then their median
 }
 
 // DefaultSearch goes from 1 to 1,000 groups.
@@ -58,6 +60,10 @@ var queryVerbs = []feedring.Verb{"query", "accepted", "final", "search", "search
 
 // Search measures the cost of a search.
 func Search(cfg SearchConfig, progress Progress) (SearchResult, error) {
+	if err := cfg.Latencies.Check(); err != nil {
+		return SearchResult{Config: cfg}, err
+	}
+	cfg.Delay = cfg.Latencies.delay(cfg.Seed, cfg.Delay)
 	result := SearchResult{Config: cfg}
 	for i, n := range cfg.Groups {
 		progress.Tell(i, len(cfg.Groups), "a ring of %d groups", n)
@@ -75,7 +81,7 @@ func Search(cfg SearchConfig, progress Progress) (SearchResult, error) {
 }
 
 func searchRow(cfg SearchConfig, n int) (SearchRow, error) {
-	s, err := ringOf(cfg, n)
+	s, slowest, err := ringOf(cfg, n)
 	if err != nil {
 		return SearchRow{}, err
 	}
@@ -88,16 +94,18 @@ func searchRow(cfg SearchConfig, n int) (SearchRow, error) {
 		themes = append(themes, ThemeOf(i))
 	}
 	ring, shortcut := s.Hosts()[0], s.Hosts()[n-1]
-	row.Ring = askAll(s, ring, themes)
-	row.Shortcut = askAll(s, shortcut, themes)
-	row.Absent = askAll(s, ring, []feedring.Theme{"absent"})
+	row.Ring = askAll(s, slowest, ring, themes)
+	row.Shortcut = askAll(s, slowest, shortcut, themes)
+	row.Absent = askAll(s, slowest, ring, []feedring.Theme{"absent"})
 	return row, nil
 }
 
 // ringOf returns a ring of n groups of one peer each that all know. The last
-// takes shortcuts, unless it is the only one.
-func ringOf(cfg SearchConfig, n int) (*stage.Stage, error) {
-	s := NewStage(cfg.Seed, time.Minute, time.Hour, cfg.Delay)
+// takes shortcuts, unless it is the only one. slowest is the longest that a message
+// takes.
+func ringOf(cfg SearchConfig, n int) (s *stage.Stage, slowest time.Duration, err error) {
+	s = NewStage(cfg.Seed, time.Minute, time.Hour, cfg.Delay)
+	slowest = cfg.Latencies.over(s, cfg.Seed)
 	s.Routing = peer.RingOnly
 	for i := range n {
 		if i == n-1 && n > 1 {
@@ -118,14 +126,14 @@ func ringOf(cfg SearchConfig, n int) (*stage.Stage, error) {
 	}
 	for range 20 {
 		if s.Run(15 * time.Second); known() {
-			return s, nil
+			return s, slowest, nil
 		}
 	}
-	return nil, fmt.Errorf("not everybody knows a ring of %d groups after %v", n, s.Now())
+	return nil, 0, fmt.Errorf("not everybody knows a ring of %d groups after %v", n, s.Now())
 }
 
 // askAll asks one peer for each of some themes, all at the same time.
-func askAll(s *stage.Stage, at *stage.Host, themes []feedring.Theme) SearchCost {
+func askAll(s *stage.Stage, slowest time.Duration, at *stage.Host, themes []feedring.Theme) SearchCost {
 	cost := SearchCost{Queries: len(themes)}
 	Forget(s)
 	left := len(themes)
@@ -144,7 +152,7 @@ func askAll(s *stage.Stage, at *stage.Host, themes []feedring.Theme) SearchCost 
 		})
 	}
 	s.RunUntil(2*time.Minute, func() bool { return left == 0 })
-	s.Run(time.Duration(len(s.Hosts())+10) * s.Delay()) // for the other arc
+	s.Run(time.Duration(len(s.Hosts())+10) * slowest) // for the other arc
 	asked := float64(len(themes))
 	cost.Messages, cost.Depth, cost.Seconds = cost.Messages/asked, cost.Depth/asked, cost.Seconds/asked
 	cost.Wire = float64(sent(s, queryVerbs...)) / asked

@@ -40,6 +40,7 @@ type world struct {
 	riders  int               // the first nodes, which forward nothing
 	repairs int               // polls that only a beacon brought about
 	random  *rand.Rand
+	hop     func(a, b int) time.Duration // how long a message takes between two nodes
 }
 
 // play runs until the looks are over, and what they brought about.
@@ -91,13 +92,13 @@ func (w *world) step(to, from int, m message) {
 	for _, s := range w.nodes[to].step(w.now, from, m) {
 		after := s.after
 		if s.to != to {
-			after += hop(to, s.to)
+			after += w.hop(to, s.to)
 		}
 		w.push(event{at: w.now + after, to: s.to, from: to, m: s.message})
 	}
 }
 
-// hop is how long a message takes between two nodes.
+// hop is how long a message takes between two nodes, where nobody measured it.
 func hop(a, b int) time.Duration {
 	random := rand.New(rand.NewPCG(uint64(min(a, b)), uint64(max(a, b))))
 	return shortestHop + time.Duration(random.Int64N(int64(longestHop-shortestHop)))
@@ -150,7 +151,7 @@ func (w *world) beacon(bundle uint64) {
 			}
 		}
 		w.repairs++
-		w.push(event{at: w.now + hop(i, from), to: from, from: i, m: message{kind: unseen, bundle: bundle}})
+		w.push(event{at: w.now + w.hop(i, from), to: from, from: i, m: message{kind: unseen, bundle: bundle}})
 	}
 }
 

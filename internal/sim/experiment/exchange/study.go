@@ -28,6 +28,8 @@ type Config struct {
 	Riders    int             `json:"riders"`   // nodes that forward nothing, of the run that has them
 	ByRiders  time.Duration   `json:"by_ns"`    // the interval of those two runs
 	Bounds    []float64       `json:"bounds"`   // FeedEx's D where there are riders, in entries; elsewhere there is none
+
+	Latencies experiment.Latencies `json:"latencies,omitempty"` // between nodes; empty: by chance, for each pair one
 }
 
 // Default is the paper's.
@@ -57,7 +59,7 @@ func (c Config) Check() error {
 			return fmt.Errorf("an interval of %s: give a minute to a week", every)
 		}
 	}
-	return nil
+	return c.Latencies.Check()
 }
 
 // Result is all of it.
@@ -171,7 +173,10 @@ func newStage(cfg Config, r run) *stage {
 // play runs one system.
 func (s *stage) play(system string, every time.Duration) *world {
 	random := rand.New(rand.NewPCG(s.cfg.Seed, 0x6578))
-	w := &world{feeds: s.feeds, nodes: make([]node, s.cfg.Nodes), from: s.from, until: s.end, random: random, riders: s.run.riders}
+	w := &world{feeds: s.feeds, nodes: make([]node, s.cfg.Nodes), from: s.from, until: s.end, random: random, riders: s.run.riders, hop: hop}
+	if places := s.cfg.Latencies.Places(s.cfg.Seed); places != nil {
+		w.hop = places.OneWay
+	}
 	for range w.nodes {
 		w.stores = append(w.stores, newStore(s.feeds))
 	}
