@@ -78,7 +78,7 @@ func TestWrongUsageOfExperiments(t *testing.T) {
 		{"policies", "--trace", "real"}, {"policies", "--trace", ""}, {"policies", "--trace", "paper", "--captures", "x"}, {"policies", "--seeds", "2"},
 		{"policies", "--trace", "paper", "--seeds", "0"}, {"policies", "--trace", "paper", "--seeds", "1001"}, {"policies", "--trace", "paper", "--looks", "0"},
 		{"paper", "--latencies", "king"}, {"compare", "--latencies", "king"}, {"scale", "--latencies", "king"}, {"exchange", "--latencies", "king"},
-		{"scale", "--peers", "10", "--groups", "2", "--latencies", "planetlab"},
+		{"scale", "--peers", "10", "--groups", "2", "--latencies", "planetlab"}, {"locality", "--fetchers", "0"}, {"locality", "--places", "200"},
 		{"exchange", "--nodes", "1"}, {"exchange", "--interval", "1s"},
 		{"promises", "--only", "all"}, {"promises", "--only", ""}, {"promises", "--refreshes", "-1"}, {"promises", "--refreshes", "1"}, {"promises", "--queries", "-1"},
 		{"smallweb"}, {"smallweb", "--sites", "x"}, append([]string{"smallweb", "--most", "-1"}, files...), append([]string{"smallweb", "--conditional", "NaN"}, files...),

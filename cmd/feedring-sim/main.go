@@ -83,7 +83,7 @@ func rootCommand(stdout, stderr io.Writer) *cobra.Command {
 	}
 	root.AddCommand(faultsCommand(stdout, stderr), exploreCommand(stdout, stderr), paperCommand(stdout, stderr),
 		scaleCommand(stdout, stderr), compareCommand(stdout, stderr), policiesCommand(stdout, stderr), smallwebCommand(stdout, stderr), surveyCommand(stdout, stderr),
-		exchangeCommand(stdout, stderr), promisesCommand(stdout, stderr), planCommand(stdout))
+		exchangeCommand(stdout, stderr), promisesCommand(stdout, stderr), planCommand(stdout), localityCommand(stdout))
 	for _, cmd := range root.Commands() {
 		cmd.Long = cmp.Or(cmd.Long, cmd.Short) + "\n\n" + exits
 	}
