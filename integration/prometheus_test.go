@@ -34,7 +34,7 @@ func TestPrometheus(t *testing.T) {
 	server := runServer(t, syscall.SIGTERM, exec.Command(program, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+listen, "--log.level=warn"))
 	server.serves(t, 30*time.Second, "http://"+listen+"/-/ready")
-	for expression, want := range map[string]string{`up{job="feedring"}`: "1", "feedring_entries": "3", "feedring_groups": "1"} {
+	for expression, want := range map[string]string{`up{job="feedring"}`: "1", "feedring_entries": "3", "feedring_groups": "1", "feedring_interests": "0", "feedring_looks_total > bool 0": "1", "feedring_given_seconds_count": "0"} {
 		until(t, 20*time.Second, expression+" is "+want, func() bool { return prometheusValue(t, listen, expression) == want })
 	}
 }

@@ -145,19 +145,19 @@ func (a *assembly) entries() (err error) {
 		Self: a.ID(), Network: a.cfg.Network, Verifier: a.verifier, Store: a.store, Blocks: a.hides, Delivery: a.broker, Machine: a.loop, Sealer: a.sealer,
 		Host: a.host, Loopback: a.server, Private: a.origins, Sites: a.checks, Tasks: &a.running, Log: a.log,
 	})
-	a.Admin = admin.New(a.ctx, admin.Config{
-		Version: Version, Network: a.cfg.Network, HTTP: a.front.Address(), Started: a.started, Read: a.cfg.Read,
-		Refresh: a.cfg.Refresh, Interval: a.cfg.Interval,
-		Loop: a.loop, Feeds: a.origins, Identity: a.identity, Storage: a.writing, Host: a.host, Store: a.store,
-		History: a.history, Links: a.links, Server: a.server, Contact: a.contact, Joins: a.joins, Cache: a.own, Sites: a.sites, Refused: &a.refused, Blocks: a.blocks, Log: a.log,
-		Members: a.members, Trusted: a.trusted,
-	})
 	a.personal, err = personalfeeds.Open(personalfeeds.Config{
 		Self: a.ID(), Store: a.store, Readers: a.readers, Blocks: a.hides, Views: a.loop, Sites: a.Node, Copies: a.checks, Origins: a.origins, Hub: a.websub, Log: a.log,
 	})
 	if err != nil {
 		return err
 	}
+	a.Admin = admin.New(a.ctx, admin.Config{
+		Version: Version, Network: a.cfg.Network, HTTP: a.front.Address(), Started: a.started, Read: a.cfg.Read,
+		Refresh: a.cfg.Refresh, Interval: a.cfg.Interval,
+		Loop: a.loop, Feeds: a.origins, Identity: a.identity, Storage: a.writing, Host: a.host, Store: a.store,
+		History: a.history, Links: a.links, Server: a.server, Contact: a.contact, Joins: a.joins, Cache: a.own, Sites: a.sites, Refused: &a.refused, Blocks: a.blocks, Log: a.log,
+		Members: a.members, Trusted: a.trusted, Personal: a.personal,
+	})
 	a.copies, err = replicate.New(a.ctx, replicate.Config{
 		Self: a.ID(), Store: a.store, Verifier: a.verifier, Machine: a.loop, Host: a.host, Readers: a.broker, Blocks: exchanged{a.hides}, Lists: a.personal, Credit: a.credit, Names: a.checks,
 		Forks: a.forks, Links: a.links, Own: a.origins,

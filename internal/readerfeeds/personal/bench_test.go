@@ -95,7 +95,7 @@ func BenchmarkGive(b *testing.B) {
 				w.keep(e)
 				began := time.Now()
 				b.StartTimer()
-				check(b, w.room.Stored(b.Context(), e.Ref()))
+				check(b, w.room.Stored(b.Context(), e.Ref(), time.Time{}))
 				took = append(took, time.Since(began))
 			}
 			slices.Sort(took)
@@ -130,7 +130,7 @@ func BenchmarkFull(b *testing.B) {
 		for n := range feedring.DefaultLimit {
 			e := entry("P", "a.example", n+1, titled(strings.Join(all, " ")+fmt.Sprint(" n", n)))
 			w.keep(e)
-			check(b, w.room.Stored(b.Context(), e.Ref()))
+			check(b, w.room.Stored(b.Context(), e.Ref(), time.Time{}))
 		}
 		w.flushed()
 		if got := w.room.listed; got < subs*feedring.DefaultLimit {

@@ -24,14 +24,15 @@ type arrival struct {
 	published time.Time
 	seen      time.Time
 	text      match.Text
-	ofSite    bool // it is the site's copy: see feedring.Supersedes
+	ofSite    bool      // it is the site's copy: see feedring.Supersedes
+	since     time.Time // when it was here to be given; zero: before the peer began
 	open      func() (*feedring.Entry, error)
 }
 
-// Stored gives what the store has, or will have in a moment, of a feed. It
-// returns when that is in the lists, and waits while the disk takes no more.
-// One call for a feed at a time.
-func (r *Reflector) Stored(ctx context.Context, ref feedring.FeedRef) error {
+// Stored gives what the store has, or will have in a moment, of a feed. since is
+// when that came; zero: before the peer began. It returns when that is in the
+// lists, and waits while the disk takes no more. One call for a feed at a time.
+func (r *Reflector) Stored(ctx context.Context, ref feedring.FeedRef, since time.Time) error {
 	for {
 		after, anybody := r.shown(ref)
 		if !anybody {
@@ -42,7 +43,7 @@ func (r *Reflector) Stored(ctx context.Context, ref feedring.FeedRef) error {
 			return err
 		}
 		for i := range items {
-			if err := r.stored(ctx, &items[i]); err != nil {
+			if err := r.stored(ctx, &items[i], since); err != nil {
 				return err
 			}
 		}
@@ -59,14 +60,14 @@ func (r *Reflector) shown(ref feedring.FeedRef) (at feedring.Position, anybody b
 	return at, len(r.byID) > 0
 }
 
-func (r *Reflector) stored(ctx context.Context, it *store.Item) error {
+func (r *Reflector) stored(ctx context.Context, it *store.Item, since time.Time) error {
 	if err := r.writing.room(ctx); err != nil {
 		return err
 	}
 	r.give(&arrival{
 		ref: it.Ref, at: it.Position, id: it.ID, version: it.Version, retracted: it.Retraction || it.Tombstone,
 		theme: it.Theme, provider: it.Provider, private: it.Private, published: it.Published, seen: it.Seen,
-		text: it.Text, ofSite: r.cfg.Peer.SiteCopies(it.Theme, it.Ref),
+		text: it.Text, ofSite: r.cfg.Peer.SiteCopies(it.Theme, it.Ref), since: since,
 		open: func() (*feedring.Entry, error) { return r.cfg.Peer.Open(it) },
 	}, it.Position)
 	return nil
@@ -74,13 +75,14 @@ func (r *Reflector) stored(ctx context.Context, it *store.Item) error {
 
 // followed gives an entry that a follow told.
 func (r *Reflector) followed(ctx context.Context, e *feedring.Entry, through feedring.Position) error {
+	since := time.Now()
 	if err := r.writing.room(ctx); err != nil {
 		return err
 	}
 	r.give(&arrival{
 		ref: e.Ref(), at: e.Position, id: e.ID, version: max(1, e.Version), retracted: e.Retracted,
 		theme: e.Theme, provider: e.Provider, published: e.Published, seen: e.Seen,
-		text: match.TextOf(e), ofSite: e.OfSite,
+		text: match.TextOf(e), ofSite: e.OfSite, since: since,
 		open: func() (*feedring.Entry, error) { return e, nil },
 	}, through)
 	return nil
@@ -242,6 +244,9 @@ func (r *Reflector) deliver(feed uint32, a *arrival, through feedring.Position, 
 	r.record(row)
 	row.Given, row.History = history, true
 	r.record(row)
+	if len(news) > 0 && !a.private {
+		r.cfg.Peer.Given(len(news), a.since)
+	}
 }
 
 // keepOnce writes an entry's rows before the first list holds it. news is when it

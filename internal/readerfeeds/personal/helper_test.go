@@ -141,6 +141,10 @@ func (p peer) Site(_ feedring.Theme, ref feedring.FeedRef) string     { return p
 func (p peer) Listed(url string) bool                                 { return !p.w.gone[url] }
 func (p peer) Changed(secret string)                                  { p.w.told = append(p.w.told, secret) }
 func (p peer) Kept(int)                                               {}
+func (p peer) Given(lists int, since time.Time) {
+	p.w.given += lists
+	p.w.since = since
+}
 
 // world is a store and a room over it, which can be killed.
 type world struct {
@@ -153,6 +157,8 @@ type world struct {
 	gone    map[string]bool             // private feeds that are not listed
 	sites   map[feedring.FeedRef]string // who stands behind a feed
 	told    []string                    // secrets of personal feeds that show something else
+	given   int                         // public entries put on lists
+	since   time.Time                   // when the last of them was here
 	stop    func()
 }
 
@@ -199,7 +205,7 @@ func (w *world) restart() {
 
 func (w *world) lookAtAll() {
 	for _, h := range w.store.Heads() {
-		check(w.t, w.room.Stored(w.t.Context(), h.Ref))
+		check(w.t, w.room.Stored(w.t.Context(), h.Ref, time.Time{}))
 	}
 }
 
@@ -207,7 +213,7 @@ func (w *world) lookAtAll() {
 func (w *world) publish(e feedring.Entry) {
 	w.t.Helper()
 	w.keep(e)
-	check(w.t, w.room.Stored(w.t.Context(), e.Ref()))
+	check(w.t, w.room.Stored(w.t.Context(), e.Ref(), time.Time{}))
 }
 
 func (w *world) keep(e feedring.Entry) {

@@ -307,6 +307,10 @@ type Peer interface {
 	// They must not block and must not call the Reflector.
 	Changed(secret string)
 	Kept(feeds int)
+	// Given is called for each public entry that was put on lists as news: on how
+	// many, and when it was here to be given; zero: before the peer began. It is
+	// bound as Changed is.
+	Given(lists int, since time.Time)
 }
 
 // Config is what a Reflector is given. All fields but Log are needed.

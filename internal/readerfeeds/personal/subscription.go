@@ -188,6 +188,13 @@ func (r *Reflector) Unsubscribe(ctx context.Context, id string) error {
 	return r.writing.wait(ctx, ticket)
 }
 
+// Interests counts what is asked: subscriptions that ask the same are one.
+func (r *Reflector) Interests() int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.interests)
+}
+
 // Subscriptions lists all of them, the oldest first.
 func (r *Reflector) Subscriptions() []Subscription {
 	r.mu.RLock()

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/history"
@@ -39,6 +41,8 @@ type Feeds interface {
 	Offered() map[feedring.Theme][]feedring.Feed
 	// Failing counts those that are published and whose last fetch failed.
 	Failing() int
+	// Looks counts the fetches of those that are published.
+	Looks() uint64
 	// Link is the rel="feedring" that the last fetch of one found.
 	Link(url string) string
 }
@@ -76,6 +80,11 @@ type Members interface {
 	AskAgain()
 }
 
+// Personal keeps personal feeds.
+type Personal interface {
+	Metrics() []prometheus.Collector
+}
+
 // Trusted tells whom the owner of this peer trusts by hand.
 type Trusted interface{ Status() []web.Trusted }
 
@@ -105,6 +114,7 @@ type Config struct {
 	Members  Members
 	Blocks   *blocking.Blocks
 	Trusted  Trusted
+	Personal Personal
 	Log      *slog.Logger
 }
 

@@ -30,6 +30,7 @@ func (d *Admin) Metrics() http.Handler {
 	gauge("clients", "Clients that this peer serves.", func() float64 { return float64(d.Status().Clients) })
 	gauge("entries", "Entries in the store, without those of private feeds.", func() float64 { return float64(d.publicEntries()) })
 	gauge("feeds_failing", "Own published feeds whose last fetch failed.", func() float64 { return float64(d.cfg.Feeds.Failing()) })
+	counter("looks_total", "Fetches of own published feeds that ended, whatever came of them.", d.cfg.Feeds.Looks)
 	counter("steps_total", "Inputs that the machine took.", d.cfg.Loop.Steps)
 	counter("messages_sent_total", "Messages written to other peers.", d.cfg.Links.Sent)
 	counter("messages_dropped_total", "Messages that could not be sent.", d.cfg.Links.Dropped)
@@ -45,6 +46,7 @@ func (d *Admin) Metrics() http.Handler {
 		return oneIf(is != nil && is.Elsewhere)
 	})
 	d.frontMetrics(r)
+	r.MustRegister(d.cfg.Personal.Metrics()...)
 	r.MustRegister(refusalCounter{d.cfg.Refused})
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
 }

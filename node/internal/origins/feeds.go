@@ -171,6 +171,8 @@ type Feeds struct {
 	erased    map[string]uint64  // epochs above logs that were erased since the start
 	recent    dirtyStates        // what fetches left of feeds
 	unsaved   int                // fetches whose state the disk did not take
+
+	looks atomic.Uint64 // see Looks
 }
 
 // Load reads the feeds that this peer has: those of the configuration and those
@@ -350,6 +352,10 @@ func (o *Feeds) Failing() int {
 	}
 	return count
 }
+
+// Looks counts the fetches of public feeds that ended since the start. As in Failing,
+// private feeds are left out.
+func (o *Feeds) Looks() uint64 { return o.looks.Load() }
 
 // Visit asks an origin when its host may be asked.
 func (o *Feeds) Visit(ctx context.Context, url string, ask func(context.Context) error) error {

@@ -51,6 +51,7 @@ func (o *Feeds) FetchEnded(url string, st fetch.State) {
 	public := f.theme() != ""
 	renamed := public && o.titles[url] != publicTitle(&st)
 	if public {
+		o.looks.Add(1)
 		o.call(url, publicTitle(&st))
 	}
 	f.failing = st.LastError != ""

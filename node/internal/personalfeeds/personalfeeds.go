@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
@@ -82,13 +83,15 @@ type Config struct {
 // Feeds are the personal feeds that this peer keeps. It implements web.Personal.
 type Feeds struct {
 	*personal.Reflector
-	cfg Config
+	cfg    Config
+	counts *counts
 }
 
 // Open reads them.
 func Open(cfg Config) (*Feeds, error) {
-	kept, err := personal.Open(personal.Config{Self: cfg.Self, Store: cfg.Store, Peer: asPeer{&cfg}, Log: cfg.Log})
-	return &Feeds{kept, cfg}, err
+	counts := newCounts()
+	kept, err := personal.Open(personal.Config{Self: cfg.Self, Store: cfg.Store, Peer: asPeer{&cfg, counts}, Log: cfg.Log})
+	return &Feeds{kept, cfg, counts}, err
 }
 
 // Deliver gives personal feeds what the store gets until ctx ends: first what came
@@ -96,20 +99,21 @@ func Open(cfg Config) (*Feeds, error) {
 func (f *Feeds) Deliver(ctx context.Context) {
 	sub := f.cfg.Readers.Delivery.Subscribe() // before the store is read: nothing falls between
 	defer sub.Close()
-	f.give(ctx, f.cfg.Store.Refs())
+	f.give(ctx, f.cfg.Store.Refs(), time.Time{})
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-sub.Ready():
-			f.give(ctx, sub.Take())
+			since := sub.Since()
+			f.give(ctx, sub.Take(), since)
 		}
 	}
 }
 
-func (f *Feeds) give(ctx context.Context, changed []feedring.FeedRef) {
+func (f *Feeds) give(ctx context.Context, changed []feedring.FeedRef, since time.Time) {
 	for _, ref := range changed {
-		if err := f.Stored(ctx, ref); err != nil && ctx.Err() == nil {
+		if err := f.Stored(ctx, ref, since); err != nil && ctx.Err() == nil {
 			f.cfg.Log.Warn("personal feeds miss entries until more come", "feed", ref.URL, "err", err)
 		}
 	}
@@ -117,7 +121,10 @@ func (f *Feeds) give(ctx context.Context, changed []feedring.FeedRef) {
 
 // asPeer is this peer as personal feeds see it. They ask the network as every
 // reader here does.
-type asPeer struct{ *Config }
+type asPeer struct {
+	*Config
+	*counts
+}
 
 func (p asPeer) Open(it *store.Item) (*feedring.Entry, error) { return p.Readers.Open(it) }
 

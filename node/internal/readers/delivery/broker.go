@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/store"
@@ -118,6 +119,7 @@ type Subscription struct {
 	broker *Broker
 	mu     sync.Mutex
 	dirty  map[feedring.FeedRef]struct{}
+	since  time.Time     // when the first of dirty was marked
 	ready  chan struct{} // holds one
 }
 
@@ -143,12 +145,22 @@ func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 // Mark tells this subscription alone that a feed changed. It never blocks.
 func (s *Subscription) Mark(ref feedring.FeedRef) {
 	s.mu.Lock()
+	if len(s.dirty) == 0 {
+		s.since = time.Now()
+	}
 	s.dirty[ref] = struct{}{}
 	s.mu.Unlock()
 	select {
 	case s.ready <- struct{}{}:
 	default:
 	}
+}
+
+// Since is when the first feed that Take would return was told to have changed.
+func (s *Subscription) Since() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.since
 }
 
 // Take returns the feeds that changed, and forgets them.
