@@ -143,6 +143,9 @@ type FeedSpec struct {
 	// File is the absolute path of a file that is read instead of the URL; empty:
 	// none.
 	File string `json:"File,omitempty"`
+	// Weight is what an entry counts for where fetches are planned, beside one of the peer's
+	// mean feed; 0: as many people as read it.
+	Weight float64 `json:"Weight,omitempty"`
 }
 
 // ParseFeedSpec reads the --feed flag.

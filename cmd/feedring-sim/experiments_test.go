@@ -75,7 +75,7 @@ func TestWrongUsageOfExperiments(t *testing.T) {
 		{"scale", "--peers", "10", "--groups", "2", "--plot", "it.svg"}, {"scale", "--peers", "10", "--groups", "2", "--only", "churn"}, {"scale", "--virtual", "1m"},
 		{"compare", "--measured", "many"}, {"compare", "--measured", "-1"}, {"compare", "--measured", "1"}, {"compare", "--attached", "-10"}, {"compare", "--attached", "10,0"},
 		{"policies", "--looks", "-1"}, {"policies", "--looks", "0"}, {"policies", "--looks", "1000,1000000000"},
-		{"policies", "--trace", "real"}, {"policies", "--trace", ""}, {"policies", "--trace", "paper", "--captures", "x"}, {"policies", "--seeds", "2"},
+		{"policies", "--readers", "many"}, {"policies", "--readers", "zipf", "--trace", "paper"}, {"policies", "--readers", "zipf", "--captures", "x"}, {"policies", "--trace", "real"}, {"policies", "--trace", ""}, {"policies", "--trace", "paper", "--captures", "x"}, {"policies", "--seeds", "2"},
 		{"policies", "--trace", "paper", "--seeds", "0"}, {"policies", "--trace", "paper", "--seeds", "1001"}, {"policies", "--trace", "paper", "--looks", "0"},
 		{"paper", "--latencies", "king"}, {"compare", "--latencies", "king"}, {"scale", "--latencies", "king"}, {"exchange", "--latencies", "king"},
 		{"scale", "--peers", "10", "--groups", "2", "--latencies", "planetlab"}, {"locality", "--fetchers", "0"}, {"locality", "--places", "200"},

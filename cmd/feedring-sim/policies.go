@@ -22,13 +22,20 @@ const (
 	tracePaper     = "paper"
 )
 
+// readersZipf is the one --readers.
+const readersZipf = "zipf"
+
 func policiesCommand(stdout, stderr io.Writer) *cobra.Command {
 	cfg := policy.DefaultStudy()
 	published := policy.PaperConfig{Workload: policy.Fitted, Looks: policy.PaperLooks()}
-	var captures, feed, trace string
+	var captures, feed, trace, readers string
 	cmd := experimentCommand("policies", "what schedulers miss, and how late they learn, with the same budget of looks",
-		"  feedring-sim policies --plot policies.svg\n  feedring-sim policies --captures bbc_items.csv.gz --feed home_uk\n  feedring-sim policies --trace paper --seed 0 --seeds 4", stdout, stderr,
+		"  feedring-sim policies --plot policies.svg\n  feedring-sim policies --captures bbc_items.csv.gz --feed home_uk\n  feedring-sim policies --trace paper --seed 0 --seeds 4\n  feedring-sim policies --readers zipf --looks 1000,3000,7000,20000", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
+			if readers == readersZipf {
+				r := policy.Readers(seed, cfg.Looks, progress)
+				return outcome{r, func(out io.Writer) { readersTable(out, r) }, func() ([][]*plot.Plot, error) { return readersPicture(r) }, nil}, nil
+			}
 			if trace == tracePaper {
 				published.Seed = seed
 				r := policy.Paper(published, progress)
@@ -48,6 +55,10 @@ func policiesCommand(stdout, stderr io.Writer) *cobra.Command {
 		switch {
 		case trace != traceSynthetic && trace != tracePaper:
 			return fmt.Errorf("--trace %q: give %s or %s", trace, traceSynthetic, tracePaper)
+		case readers != "" && readers != readersZipf:
+			return fmt.Errorf("--readers %q: give %s", readers, readersZipf)
+		case readers != "" && (trace != traceSynthetic || captures != ""):
+			return errors.New("--readers is played with the synthetic feeds only")
 		case trace == tracePaper && captures != "":
 			return errors.New("--captures is played with --trace synthetic only")
 		case trace != tracePaper && cmd.Flags().Changed("seeds"):
@@ -60,6 +71,7 @@ func policiesCommand(stdout, stderr io.Writer) *cobra.Command {
 	}
 	cmd.Flags().IntSliceVar(&cfg.Looks, "looks", cfg.Looks, "budgets for the 1,000 feeds, in three weeks; with --trace paper 1,000 to 20,000 by thousands")
 	cmd.Flags().StringVar(&trace, "trace", traceSynthetic, "feeds: synthetic, by what the minimum-missing paper publishes of its own, or paper, changing and in batches so that its rules come off as it prints")
+	cmd.Flags().StringVar(&readers, "readers", "", "how many read each feed: zipf, by Zipf's law; minimum delay and expected loss are played with and without weights by that")
 	cmd.Flags().IntVar(&published.Seeds, "seeds", 1, "how many seeds of --trace paper, from --seed on")
 	cmd.Flags().StringVar(&captures, "captures", "", "`FILE` of captures of a real feed (CSV, gzip): feed, first_seen and last_seen of each entry")
 	cmd.Flags().StringVar(&feed, "feed", "home_uk", "which feed of the captures")
@@ -122,6 +134,41 @@ func policyTables(out io.Writer, r policy.StudyResult) {
 	show("1,000 feeds, even days", r.Even)
 	show("1,000 feeds, days with hours", r.Hours)
 	show("The captured feed", r.Captured)
+}
+
+// readersTable puts each rule with weights beside the same without.
+func readersTable(out io.Writer, r policy.ReadersResult) {
+	rows := [][]string{{"looks", "rule", "delay by readers, h", "with weights", "change", "missed", "with weights", "change", "missed by readers", "with weights"}}
+	for _, row := range r.Rows {
+		for _, p := range row.Scores {
+			rows = append(rows, []string{
+				count(row.Looks), p.Equal.Policy,
+				fmt.Sprintf("%.2f", p.Equal.ReadDelayH), fmt.Sprintf("%.2f", p.Weighs.ReadDelayH), fmt.Sprintf("%+.1f %%", 100*p.Delay()),
+				fmt.Sprintf("%.2f %%", 100*p.Equal.MissedShare()), fmt.Sprintf("%.2f %%", 100*p.Weighs.MissedShare()), fmt.Sprintf("%+.1f %%", 100*p.Missed()),
+				fmt.Sprintf("%.2f %%", 100*p.Equal.MissedRead), fmt.Sprintf("%.2f %%", 100*p.Weighs.MissedRead),
+			})
+		}
+	}
+	table(out, "1,000 feeds, days with hours, readers by Zipf's law", rows)
+}
+
+// readersPicture draws the delay and what is missed of each rule, with weights and without.
+func readersPicture(r policy.ReadersResult) ([][]*plot.Plot, error) {
+	var missed, delay []series
+	for i, p := range r.Rows[0].Scores {
+		for _, weighs := range []bool{false, true} {
+			name, of := p.Equal.Policy, func(row policy.ReadersRow) policy.Score { return row.Scores[i].Equal }
+			if weighs {
+				name, of = name+", weights", func(row policy.ReadersRow) policy.Score { return row.Scores[i].Weighs }
+			}
+			missed = append(missed, line(name, r.Rows, func(row policy.ReadersRow) (x, y float64) { return float64(row.Looks), 100 * of(row).MissedShare() }))
+			delay = append(delay, line(name, r.Rows, func(row policy.ReadersRow) (x, y float64) { return float64(row.Looks), of(row).ReadDelayH }))
+		}
+	}
+	var ps panels
+	ps.add("Missing entries", axes{x: "looks", y: "%", logX: true}, missed...)
+	ps.add("Delay, by readers", axes{x: "looks", y: "hours", logX: true, logY: true}, delay...)
+	return ps.grid(2)
 }
 
 func policyPicture(r policy.StudyResult) ([][]*plot.Plot, error) {

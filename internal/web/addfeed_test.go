@@ -18,7 +18,11 @@ func TestAddingASite(t *testing.T) {
 		`{"url":"https://none.example/"}`: {http.StatusUnprocessableEntity, []string{
 			`"detail":"https://none.example/ was not added: it names none: correct the address","force":"send \"force\": true to add it all the same"}`,
 		}},
-		`{"url":"https://none.example/","force":true}`: {http.StatusCreated, []string{`"url":"https://none.example/"`, `"note":"it names none: it is fetched again"`}},
+		`{"url":"https://none.example/","force":true}`:   {http.StatusCreated, []string{`"url":"https://none.example/"`, `"note":"it names none: it is fetched again"`}},
+		`{"url":"https://away.example/","weight":0}`:     {http.StatusBadRequest, []string{`weight 0: write a number from 1/16`}},
+		`{"url":"https://away.example/","weight":-1}`:    {http.StatusBadRequest, []string{`weight -1: write a number from 1/16`}},
+		`{"url":"https://away.example/","weight":"NaN"}`: {http.StatusBadRequest, nil},
+		`{"url":"https://away.example/","weight":1e999}`: {http.StatusBadRequest, nil},
 		`{"url":"https://two.example/"}`: {http.StatusConflict, []string{
 			`https://two.example/ names 2 feeds: add the one that is meant: https://two.example/a (A), https://two.example/b"`,
 			`"feeds":[{"url":"https://two.example/a","title":"A"},{"url":"https://two.example/b"}]`,

@@ -270,7 +270,8 @@ type FeedStatus struct {
 	Fetched   string            `json:"fetched,omitempty"` // the present one
 	Theme     feedring.Theme    `json:"theme,omitempty"`   // empty: private
 	Provider  feedring.Provider `json:"provider"`
-	Share     feedring.Share    `json:"share,omitempty"` // empty: as the peer shares
+	Share     feedring.Share    `json:"share,omitempty"`  // empty: as the peer shares
+	Weight    float64           `json:"weight,omitempty"` // 0: by its readers
 	Title     string            `json:"title,omitempty"`
 	Entries   int               `json:"entries"`
 	Taken     int               `json:"taken,omitempty"` // the document has more entries, In, of which the newest are taken

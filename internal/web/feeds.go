@@ -24,7 +24,9 @@ type feedRequest struct {
 	Provider string `json:"provider"`
 	File     string `json:"file"`  // on this peer's machine, read instead of the URL; empty: none
 	Share    string `json:"share"` // empty: as the peer shares
-	Force    bool   `json:"force"` // add it also where no feed is there
+
+	Weight *float64 `json:"weight"` // nil: by the feed's readers
+	Force  bool     `json:"force"`  // add it also where no feed is there
 }
 
 func (s *site) feeds(w http.ResponseWriter, _ *http.Request) error {
@@ -119,6 +121,9 @@ func (f feedRequest) spec() (feedring.FeedSpec, error) {
 	}
 	if err == nil && theme == "" && spec.Share != "" {
 		err = errors.New("a private feed is told to nobody: share is for one with a theme")
+	}
+	if err == nil && f.Weight != nil {
+		spec.Weight, err = feedring.CheckWeight(*f.Weight)
 	}
 	spec.File = f.File
 	return spec, err

@@ -157,6 +157,9 @@ type KnownFeedError struct{ Known, Requested feedring.FeedSpec }
 
 // Error implements error.
 func (e *KnownFeedError) Error() string {
+	if e.Known.Theme == e.Requested.Theme && e.Known.Provider == e.Requested.Provider && e.Known.Weight != e.Requested.Weight && e.Known.Share == e.Requested.Share {
+		return e.Requested.URL + " is a feed of the peer's configuration: write its weight there, in its [[feeds]] table, and start the peer again"
+	}
 	text := fmt.Sprintf("is already published in %s as %s", e.Known.Theme, e.Known.Provider)
 	switch {
 	case e.Known.Theme == "":

@@ -9,6 +9,7 @@ import (
 type Demand struct {
 	Rate   float64 // entries published in the period
 	Window int     // entries that the document holds; at least 1
+	Weight float64 // what an entry counts for, as Site.Weight
 }
 
 // resolution is of gains, for the counting sort: a sixteenth of an entry.
@@ -27,14 +28,14 @@ func Uniform(feeds []Demand, fetches int) []int {
 	return m
 }
 
-// MinDelay gives fetches by the square root of the rate (Sia and Cho; the paper's
-// section 2.1, all weights equal as in its experiments): the least sum of delays
+// MinDelay gives fetches by the square root of rate times weight (Sia and Cho; the paper's
+// section 2.1, which plays equal weights only): the least sum of weighed delays
 // where entries come evenly. What rounding down leaves goes to the largest rests.
 func MinDelay(feeds []Demand, fetches int) []int {
 	share := make([]float64, len(feeds))
 	sum := 0.0
 	for i, f := range feeds {
-		share[i] = math.Sqrt(f.Rate)
+		share[i] = math.Sqrt(f.Rate * weight(f.Weight))
 		sum += share[i]
 	}
 	if sum == 0 {

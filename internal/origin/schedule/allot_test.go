@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -107,4 +108,27 @@ func missedBy(feeds []Demand, m []int) float64 {
 		missed += max(0, f.Rate-float64(m[i]*f.Window))
 	}
 	return missed
+}
+
+// FuzzWeights: no weight makes a rule spend more or less, or a share that is no number.
+func FuzzWeights(f *testing.F) {
+	f.Add(1.0, 16.0, 10)
+	f.Add(0.0, -1.0, 3)
+	f.Add(math.NaN(), math.Inf(1), 7)
+	f.Fuzz(func(t *testing.T, a, b float64, fetches int) {
+		fetches = min(max(fetches, 0), 1000)
+		sum := 0
+		for _, n := range MinDelay([]Demand{{Rate: 3, Window: 10, Weight: a}, {Rate: 1, Window: 5, Weight: b}}, fetches) {
+			sum += n
+		}
+		if sum != fetches {
+			t.Errorf("weights %v and %v: %d of %d fetches are spent", a, b, sum, fetches)
+		}
+	})
+}
+
+func TestMinDelayGoesByRateTimesWeight(t *testing.T) {
+	if got := MinDelay([]Demand{{Rate: 4, Weight: 4}, {Rate: 4, Weight: 1}, {Rate: 1, Weight: 16}, {Rate: 16, Weight: 1.0 / 16}}, 11); !slices.Equal(got, []int{4, 2, 4, 1}) {
+		t.Error(got)
+	}
 }

@@ -11,17 +11,25 @@ import (
 type outcome struct {
 	fetches, entries float64
 	seen             float64
-	waits            float64 // hours that those seen wait together
+	read, waits      float64 // those seen, and the hours that they wait together, times the weight of their feeds
 }
 
 func (o outcome) missed() float64 { return 1 - o.seen/max(o.entries, 1e-9) }
-func (o outcome) delay() float64  { return o.waits / max(o.seen, 1e-9) }
+func (o outcome) delay() float64  { return o.waits / max(o.read, 1e-9) }
 
 func (o *outcome) plus(p outcome, times float64) {
 	o.fetches += p.fetches * times
 	o.entries += p.entries * times
 	o.seen += p.seen * times
+	o.read += p.read * times
 	o.waits += p.waits * times
+}
+
+// weighed is of a feed with a weight.
+func (o outcome) weighed(weight float64) outcome {
+	o.read *= weight
+	o.waits *= weight
+	return o
 }
 
 // market is a population prepared for prices: what becomes of the entries of each
@@ -85,12 +93,12 @@ func (m *market) at(p Price) outcome {
 	var sum outcome
 	for i := range m.kinds {
 		k := &m.kinds[i]
-		sum.plus(m.brings(k, p), k.feeds)
+		sum.plus(m.brings(k, p).weighed(k.weight), k.feeds)
 	}
 	for _, l := range m.lived {
 		slot := max(2*byLives(p.Interval(m.rates.PerDay(l.rhythm), l.site)), m.within.Shortest)
 		planner := m.planner(l, slot)
-		sum.plus(planner.solve(p).outcome, l.feeds/planner.hours())
+		sum.plus(planner.solve(p.weighed(l.site.Weight)).weighed(weight(l.site.Weight)), l.feeds/planner.hours())
 	}
 	return sum
 }
@@ -141,6 +149,7 @@ func (m *market) place(hours float64) float64 {
 // due is where on the grid a fetch is worth the price. Beyond where the loss is all
 // is worth the same.
 func (m *market) due(k *ratePoint, p Price, jitter float64) float64 {
+	p = p.weighed(k.weight)
 	loss := jittered(p.Loss, jitter)
 	longest := m.place(loss)
 	worth := func(place float64) float64 {
@@ -173,7 +182,8 @@ func (k *ratePoint) in(hours float64, o overflowed) outcome {
 	if hours >= Horizon.Hours()*0.99 { // given up
 		return outcome{entries: k.rate}
 	}
-	return outcome{fetches: 1 / hours, entries: k.rate, seen: k.rate - o.lost/hours, waits: o.waits / max(k.rate, 1e-12) / hours}
+	seen := k.rate - o.lost/hours
+	return outcome{fetches: 1 / hours, entries: k.rate, seen: seen, read: seen, waits: o.waits / max(k.rate, 1e-12) / hours}
 }
 
 // sample is how many feeds stand for a population where fetches are allotted one by one.
@@ -185,19 +195,19 @@ func (m *market) rival(allot func([]Demand, int) []int, fetchesAnHour float64) o
 	each := max(1, m.feeds()/sample) // feeds that one stands for
 	var demands []Demand
 	var becomes []func(hours float64) outcome
-	add := func(times float64, perDay float64, window int, f func(float64) outcome) {
+	add := func(times float64, perDay float64, window int, weight float64, f func(float64) outcome) {
 		for range max(1, int(math.Round(times/each))) {
-			demands = append(demands, Demand{perDay * within.Period.Hours() / 24, window})
-			becomes = append(becomes, f)
+			demands = append(demands, Demand{perDay * within.Period.Hours() / 24, window, weight})
+			becomes = append(becomes, func(hours float64) outcome { return f(hours).weighed(weight) })
 		}
 	}
 	for i := range m.kinds {
 		k := &m.kinds[i]
-		add(k.feeds, k.entries/k.days, k.window, m.evenly(k))
+		add(k.feeds, k.entries/k.days, k.window, k.weight, m.evenly(k))
 	}
 	for _, l := range m.lived {
 		entries, days := l.rhythm.Seen()
-		add(l.feeds, entries/max(days, leastDays), l.site.Window, m.livedEvenly(l))
+		add(l.feeds, entries/max(days, leastDays), l.site.Window, weight(l.site.Weight), m.livedEvenly(l))
 	}
 	fetches := int(math.Round(fetchesAnHour * within.Period.Hours() * float64(len(demands)) / m.feeds()))
 	var sum outcome

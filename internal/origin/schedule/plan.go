@@ -21,14 +21,14 @@ const (
 func (p Price) Next(r *Rhythm, site Site, last time.Time, within Bounds) time.Time {
 	typical := min(max(p.Interval(p.Rates.PerDay(r), site), within.Shortest), within.Longest)
 	if site.Residence.Known() {
-		return newPlanner(r, site, p.Rates, last, max(24*time.Hour, 4*typical), byLives(typical)).solve(p).next
+		return newPlanner(r, site, p.Rates, last, max(24*time.Hour, 4*typical), byLives(typical)).solve(p.weighed(site.Weight)).next
 	}
 	if typical > longestPlanned || !p.Rates.tellsHours(float64(r.entries)) {
 		return p.Due(r, site, last)
 	}
 	p.Loss = jittered(p.Loss, site.Jitter)
 	slot := min(max(typical/slotsByHours, 5*time.Minute), 3*time.Hour)
-	return newPlanner(r, site, p.Rates, last, 4*typical, slot).solve(p).next
+	return newPlanner(r, site, p.Rates, last, 4*typical, slot).solve(p.weighed(site.Weight)).next
 }
 
 // tellsHours reports whether a feed that showed so many entries showed its hours:
@@ -122,6 +122,7 @@ func (p *planner) fetch(o *outcome, a, b int) {
 		seen, waits, _ := p.becomes(s, b-1-s)
 		o.entries += p.entries[s]
 		o.seen += seen
+		o.read += seen
 		o.waits += waits
 	}
 }

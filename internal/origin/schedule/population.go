@@ -23,11 +23,11 @@ type Population struct {
 }
 
 // kind holds feeds that are fetched about as often: rates within a quarter of
-// an octave, windows within half of one, seen for about as long.
-type kind struct{ rate, window, days int16 }
+// an octave, windows and weights within half of one, seen for about as long.
+type kind struct{ rate, window, days, weight int16 }
 
 type counted struct {
-	feeds, entries, days, window int64 // entries and days in millionths: in whole numbers no order matters
+	feeds, entries, days, window, weight int64 // entries, days and weights in millionths: in whole numbers no order matters
 }
 
 const millionth = 1e-6
@@ -36,6 +36,7 @@ const millionth = 1e-6
 type typical struct {
 	feeds, entries, days float64
 	window               int
+	weight               float64
 }
 
 // lived is a feed of which lives are known.
@@ -48,13 +49,15 @@ type lived struct {
 // mostLived stand for all of which lives are known: plans take long.
 const mostLived = 4
 
-// Add counts a feed of which so many entries were seen in so many days.
-func (c *Population) Add(entries, days float64, window int) {
+// Add counts a feed of which so many entries were seen in so many days. Of the site only
+// Window and Weight count.
+func (c *Population) Add(entries, days float64, site Site) {
 	if c.kinds == nil {
 		c.kinds = make(map[kind]*counted)
 	}
-	window, days = max(window, 1), max(days, leastDays)
-	k := kind{int16(math.Floor(4 * math.Log2(max(entries/days, 1e-6)))), int16(2 * math.Log2(float64(window))), int16(math.Floor(math.Log2(days)))}
+	window, weight := max(site.Window, 1), weight(site.Weight)
+	days = max(days, leastDays)
+	k := kind{int16(math.Floor(4 * math.Log2(max(entries/days, 1e-6)))), int16(2 * math.Log2(float64(window))), int16(math.Floor(math.Log2(days))), int16(math.Round(2 * math.Log2(weight)))}
 	n := c.kinds[k]
 	if n == nil {
 		n = new(counted)
@@ -64,6 +67,7 @@ func (c *Population) Add(entries, days float64, window int) {
 	n.entries += int64(entries / millionth)
 	n.days += int64(days / millionth)
 	n.window += int64(window)
+	n.weight += int64(weight / millionth)
 }
 
 // AddLived counts a feed whose lives are known. Both are read until the price is
@@ -76,12 +80,12 @@ func (c *Population) sorted() []typical {
 	for _, n := range c.kinds {
 		all = append(all, typical{
 			feeds: float64(n.feeds), entries: float64(n.entries) * millionth / float64(n.feeds), days: float64(n.days) * millionth / float64(n.feeds),
-			window: int((n.window + n.feeds/2) / n.feeds),
+			window: int((n.window + n.feeds/2) / n.feeds), weight: float64(n.weight) * millionth / float64(n.feeds),
 		})
 	}
 	sort.Slice(all, func(i, j int) bool {
 		a, b := all[i], all[j]
-		return cmp.Or(cmp.Compare(a.entries, b.entries), cmp.Compare(a.days, b.days), cmp.Compare(a.window, b.window)) < 0
+		return cmp.Or(cmp.Compare(a.entries, b.entries), cmp.Compare(a.days, b.days), cmp.Compare(a.window, b.window), cmp.Compare(a.weight, b.weight)) < 0
 	})
 	return all
 }

@@ -72,6 +72,7 @@ func (m *market) meets(fetches, loss float64, near Price) (float64, outcome) {
 	}
 	if part := (fetches - few.fetches) / (many.fetches - few.fetches); many.fetches > 0 && part > 0 && few.entries > 0 {
 		few.seen += part * (many.seen - few.seen)
+		few.read += part * (many.read - few.read)
 		few.waits += part * (many.waits - few.waits)
 	}
 	return math.Exp(high), few

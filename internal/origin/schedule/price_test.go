@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestPriceMeetsTheBudget: with few feeds and many kinds of them.
+// TestPriceMeetsTheBudget: with few feeds and many kinds of them, of all weights.
 func TestPriceMeetsTheBudget(t *testing.T) {
 	within := Bounds{Shortest: 5 * time.Minute, Longest: 24 * time.Hour, Period: 24 * time.Hour}
 	for _, feeds := range []int{1, 3, 2000} {
@@ -19,9 +19,9 @@ func TestPriceMeetsTheBudget(t *testing.T) {
 		}
 		var all []site
 		for range feeds {
-			s := site{20 * random.ExpFloat64(), Site{Window: 1 + random.IntN(30), Jitter: 0.5}}
+			s := site{20 * random.ExpFloat64(), Site{Window: 1 + random.IntN(30), Jitter: 0.5, Weight: math.Exp2(8*random.Float64() - 4)}}
 			all = append(all, s)
-			c.Add(100*s.perDay, 100, s.Window)
+			c.Add(100*s.perDay, 100, s.Site)
 		}
 		p := c.Price(float64(feeds)/2, within)
 		fetches := 0.0
@@ -35,7 +35,7 @@ func TestPriceMeetsTheBudget(t *testing.T) {
 		}
 	}
 	var quiet Population
-	quiet.Add(1, 100, 10)
+	quiet.Add(1, 100, Site{Window: 10})
 	if p := quiet.Price(1, within); p.Fetch > Cheapest*1.001 {
 		t.Errorf("a look where nothing comes costs %v", p.Fetch)
 	}
@@ -50,7 +50,7 @@ func papers(feeds int) *Population {
 		if i%16 != 0 {
 			perDay = 0.17 * math.Exp(1.3*random.NormFloat64())
 		}
-		c.Add(math.Round(21*perDay), 21, 10+random.IntN(6))
+		c.Add(math.Round(21*perDay), 21, Site{Window: 10 + random.IntN(6)})
 	}
 	return &c
 }

@@ -3,6 +3,8 @@ package schedule
 import (
 	"math"
 	"time"
+
+	"github.com/feedring/feedring"
 )
 
 // Horizon is the longest that a feed is left alone. An interval so long means
@@ -32,11 +34,39 @@ type Site struct {
 	Window    int        // entries that the document holds
 	Residence *Residence // how long entries stay; nil, or too few: as the window says
 
+	// Weight is what an entry counts for beside one of the mean feed: see Price.weighed. 0 is
+	// 1, and it is held within feedring's bounds of weights.
+	Weight float64
+
 	// Jitter, from 0 to 1, is the feed's own, and the same all the time. Of many
 	// feeds of which equally little is known a price would take all or none:
 	// what a lost entry counts for is a little more where there is luck.
 	Jitter float64
 }
+
+// weight is Site.Weight within its bounds; what is not above 0 is 1.
+func weight(w float64) float64 {
+	if !(w > 0) {
+		return 1
+	}
+	return min(max(w, feedring.LeastWeight), feedring.MostWeight)
+}
+
+// weighed is p for one feed. What a fetch saves is multiplied by the weight: of a feed that
+// counts twice as much, it is worth its price where it saves half of that. Lost entries are
+// multiplied by less, as lossWeight says.
+func (p Price) weighed(w float64) Price {
+	w = weight(w)
+	p.Fetch /= w
+	p.Loss *= lossWeight(w) / w
+	return p
+}
+
+// lossWeight is what a lost entry of a feed with a weight counts for. With the weight itself
+// up to a quarter more would be lost of all, at feeds that few read; with 1, feeds that many read and
+// that publish little would be given up, since their entries wait for longer than a lost one
+// counts for.
+func lossWeight(w float64) float64 { return math.Pow(max(1, w), 0.75) }
 
 // jitterRange is between the losses of the luckiest and the unluckiest: e^jitterRange.
 const jitterRange = 0.1
@@ -46,8 +76,10 @@ func jittered(loss, jitter float64) float64 { return loss * math.Exp(jitterRange
 // Due returns when a fetch of a feed that was fetched at last is worth the
 // price. It is no later than Horizon after that.
 func (p Price) Due(r *Rhythm, site Site, last time.Time) time.Time {
-	perDay, loss := p.Rates.PerDay(r), jittered(p.Loss, site.Jitter)
+	perDay := p.Rates.PerDay(r)
 	step := p.Interval(perDay, site) / 24
+	p = p.weighed(site.Weight)
+	loss := jittered(p.Loss, site.Jitter)
 	step = min(max(step, 5*time.Minute), 24*time.Hour)
 	s := stretch{window: site.Window}
 	hours := p.Rates.hours(r)
@@ -69,6 +101,7 @@ func (p Price) Due(r *Rhythm, site Site, last time.Time) time.Time {
 // Interval is Due for entries that come evenly, so many a day.
 func (p Price) Interval(perDay float64, site Site) time.Duration {
 	low, high := 0.0, Horizon.Hours()
+	p = p.weighed(site.Weight)
 	loss := jittered(p.Loss, site.Jitter)
 	for range 20 {
 		middle := (low + high) / 2

@@ -166,3 +166,28 @@ func TestResidenceIsLearned(t *testing.T) {
 		t.Errorf("%v lives kept; %v gone after two hours, where all are", l.sum, l.gone(0, 2))
 	}
 }
+
+// A feed that counts four times as much is fetched twice as often, no weight counts beyond
+// its bounds, and none is the same as 1.
+func TestIntervalGoesByTheRootOfWeight(t *testing.T) {
+	p := Price{Fetch: 10, Loss: Horizon.Hours()}
+	every := func(weight float64) float64 { return p.Interval(2, Site{Window: 1000, Weight: weight}).Hours() }
+	for weight, times := range map[float64]float64{4: 0.5, 16: 0.25, 1.0 / 4: 2, 1.0 / 16: 4, 1000: 0.25, 1e-9: 4, 0: 1} {
+		near(t, "interval with a weight", every(weight), times*every(1), 0.01)
+	}
+	r := steady(2)
+	due := func(weight float64) float64 {
+		return p.Due(r, Site{Window: 1000, Weight: weight}, monday).Sub(monday).Hours()
+	}
+	near(t, "the next fetch", due(4), due(1)/2, 0.1)
+}
+
+// An overflowing feed that nobody reads is not given up for one that many read: a lost entry
+// of it counts as much as one of the mean feed.
+func TestLostEntriesKeepTheirWorth(t *testing.T) {
+	p := Price{Fetch: 100, Loss: 30}
+	mean, unread := p.Interval(200, Site{Window: 10}), p.Interval(200, Site{Window: 10, Weight: 1.0 / 16})
+	if unread > 2*mean {
+		t.Errorf("a feed that loses entries is fetched each %v, and where a 16th reads it each %v", mean, unread)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/keyed"
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/origin/schedule"
@@ -50,6 +51,8 @@ const (
 // address, and another 250 of those that publish much; what it learned of each is
 // in its fetch.State.
 type Budget struct {
+	Weights Weights // set before the first call; nil: all feeds count alike
+
 	rule Rule
 	mean time.Duration
 
@@ -62,6 +65,14 @@ type Budget struct {
 	hours   schedule.Gathered // of the feeds that were fetched last
 	changed int               // feeds that came, went, or were fetched for the first time since
 	target  float64           // FeedEx: the share of news that an interval is kept at
+	mostly  float64           // readers of the mean feed; 0: not known yet
+}
+
+// Weights tells what an entry of a feed counts for. It must not block.
+type Weights interface {
+	// Weight is what a person gave, beside the mean feed; 0: nobody did, and the feed's
+	// readers count, beside the mean of those feeds.
+	Weight(feedURL string) (fixed float64, readers int)
 }
 
 // demand is what is planned with of one feed: 32 bytes and the address.
@@ -70,9 +81,24 @@ type demand struct {
 	entries, days float32 // seen, as schedule.Rhythm counts
 	every         float32 // hours between fetches: what the rule gave
 	window        uint16
-	fetched       bool
-	lives         bool // of its entries are known: it is among lived
+	is            uint8 // isFetched and so on
+	counts        eighths
 }
+
+const (
+	isFetched = 1 << iota
+	isLived   // how long its entries stay is known: it is in Budget.lived
+	isFixed   // demand.counts is a weight, and not readers
+)
+
+// eighths is a positive number to a 16th of an octave: eighths of its logarithm, from 1/16 on.
+type eighths uint8
+
+func inEighths(n float64) eighths {
+	return eighths(min(max(math.Round(8*(math.Log2(max(n, feedring.LeastWeight))+4)), 0), math.MaxUint8))
+}
+
+func (e eighths) number() float64 { return math.Exp2(float64(e)/8 - 4) }
 
 // perDay is the rate, for rules that go by each feed alone.
 func (d *demand) perDay() float64 { return schedule.PerDay(float64(d.entries), float64(d.days)) }
@@ -97,20 +123,21 @@ func (b *Budget) Next(s *fetch.State, o fetch.Outcome, now time.Time) (time.Time
 	if o.Err != nil {
 		return now.Add(b.jitter(retryAfterError(s.Failures))), s.Interval
 	}
-	d, price := b.account(s, &o, now)
+	d, price, weight := b.account(s, &o, now)
 	at := now.Add(inHours(d.every))
 	if b.rule == ExpectedLoss {
-		at = b.due(s, price, now)
+		at = b.due(s, weight, price, now)
 	}
 	wait := min(max(at.Sub(now), minInterval), maxInterval)
 	return now.Add(b.jitter(wait)), inHours(d.every)
 }
 
 // account takes in what a fetch taught, and plans anew where enough did.
-func (b *Budget) account(s *fetch.State, o *fetch.Outcome, now time.Time) (demand, schedule.Price) {
+func (b *Budget) account(s *fetch.State, o *fetch.Outcome, now time.Time) (_ demand, _ schedule.Price, weight float64) {
+	given, readers := b.weight(s.URL)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := b.take(s)
+	d := b.take(s, given, readers)
 	if b.rule == FeedEx {
 		d.every = b.adapt(*d, o)
 	}
@@ -118,11 +145,42 @@ func (b *Budget) account(s *fetch.State, o *fetch.Outcome, now time.Time) (deman
 		b.plan()
 		b.planned, b.changed = now, 0
 	}
-	return *d, b.price
+	return *d, b.price, b.weighs(d)
 }
 
-// take keeps what a state says of a feed's rate and window.
-func (b *Budget) take(s *fetch.State) *demand {
+// weight asks for a feed's weight, without a lock of this policy.
+func (b *Budget) weight(url string) (fixed float64, readers int) {
+	if b.Weights == nil {
+		return 0, 1
+	}
+	return b.Weights.Weight(url)
+}
+
+// weighs is the weight of a feed beside the mean feed.
+func (b *Budget) weighs(d *demand) float64 {
+	switch n := d.counts.number(); {
+	case d.is&isFixed != 0:
+		return n
+	case b.mostly > 0:
+		return n / b.mostly
+	}
+	return 1
+}
+
+// meanReaders finds how many readers the mean feed has whose weight nobody gave.
+func (b *Budget) meanReaders() {
+	sum, n := 0.0, 0.0
+	for d := range b.feeds.All() {
+		if d.is&isFixed == 0 {
+			sum += d.counts.number()
+			n++
+		}
+	}
+	b.mostly = sum / max(n, 1)
+}
+
+// take keeps what a state says of a feed's rate and window, and what it counts for.
+func (b *Budget) take(s *fetch.State, given float64, readers int) *demand {
 	d := b.feeds.Get(s.URL)
 	known := d != nil
 	if !known {
@@ -132,15 +190,22 @@ func (b *Budget) take(s *fetch.State) *demand {
 			d.every = float32(min(max(s.Interval, minInterval), maxInterval).Hours())
 		}
 	}
-	if !known || !d.fetched && s.Fetched() {
+	if !known || d.is&isFetched == 0 && s.Fetched() {
 		b.changed++
 	}
-	d.fetched = s.Fetched()
+	d.is, d.counts = 0, inEighths(max(1, float64(readers)))
+	if given > 0 {
+		d.is, d.counts = isFixed, inEighths(given)
+	}
+	if s.Fetched() {
+		d.is |= isFetched
+	}
 	entries, days := s.Rhythm().Seen()
 	site := s.Site()
 	d.entries, d.days, d.window = float32(entries), float32(days), uint16(site.Window)
 	b.hours.Add(s.Rhythm())
-	if d.lives = site.Residence.Known(); d.lives {
+	if site.Residence.Known() {
+		d.is |= isLived
 		b.lived[d.url] = &lived{*s.Rhythm(), site}
 	} else {
 		delete(b.lived, d.url)
@@ -162,9 +227,10 @@ func (b *Budget) Forget(url string) {
 // Resume implements Policy: overdue feeds are spread, so that a start does not
 // knock at every door at once.
 func (b *Budget) Resume(s *fetch.State, now time.Time) time.Time {
+	given, readers := b.weight(s.URL)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.take(s)
+	b.take(s, given, readers)
 	if s.NextFetch.After(now) {
 		return s.NextFetch
 	}
@@ -174,8 +240,10 @@ func (b *Budget) Resume(s *fetch.State, now time.Time) time.Time {
 
 // due is by expected loss: when a fetch is worth the price, by the hour and the
 // weekday, and by a plan where much is known.
-func (b *Budget) due(s *fetch.State, p schedule.Price, now time.Time) time.Time {
-	return p.Next(s.Rhythm(), s.Site(), now, schedule.Bounds{Shortest: minInterval, Longest: maxInterval})
+func (b *Budget) due(s *fetch.State, weight float64, p schedule.Price, now time.Time) time.Time {
+	site := s.Site()
+	site.Weight = weight
+	return p.Next(s.Rhythm(), site, now, schedule.Bounds{Shortest: minInterval, Longest: maxInterval})
 }
 
 // adapt is FeedEx's rule (section 3.3), by the reasoning that goes before it: as
@@ -197,6 +265,7 @@ func (b *Budget) jitter(d time.Duration) time.Duration {
 
 // plan gives each feed its part of the budget.
 func (b *Budget) plan() {
+	b.meanReaders()
 	switch b.rule {
 	case ExpectedLoss:
 		b.plansPrice()
@@ -217,7 +286,7 @@ func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
 	sort.Slice(feeds, func(i, j int) bool { return feeds[i].url < feeds[j].url }) // what goes to the first of equals stays with it
 	demands := make([]schedule.Demand, 0, len(feeds))
 	for _, d := range feeds {
-		demands = append(demands, schedule.Demand{Rate: d.perDay() * allotFor.Hours() / 24, Window: int(d.window)})
+		demands = append(demands, schedule.Demand{Rate: d.perDay() * allotFor.Hours() / 24, Window: int(d.window), Weight: b.weighs(d)})
 	}
 	fetches := rule(demands, int(math.Round(float64(len(feeds))*float64(allotFor)/float64(b.mean))))
 	for i, d := range feeds {
@@ -233,12 +302,14 @@ func (b *Budget) allot(rule func([]schedule.Demand, int) []int) {
 func (b *Budget) plansPrice() {
 	var population schedule.Population
 	for d := range b.feeds.All() {
-		if !d.lives {
-			population.Add(float64(d.entries), float64(d.days), int(d.window))
+		if d.is&isLived == 0 {
+			population.Add(float64(d.entries), float64(d.days), schedule.Site{Window: int(d.window), Weight: b.weighs(d)})
 		}
 	}
 	for _, url := range slices.Sorted(maps.Keys(b.lived)) { // some stand for all
-		population.AddLived(&b.lived[url].rhythm, b.lived[url].site)
+		site := b.lived[url].site
+		site.Weight = b.weighs(b.feeds.Get(url))
+		population.AddLived(&b.lived[url].rhythm, site)
 	}
 	fetches := float64(b.feeds.Len()) / b.mean.Hours()
 	b.hours.Fade(2 * b.feeds.Len())

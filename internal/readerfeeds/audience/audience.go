@@ -3,6 +3,7 @@ package audience
 
 import (
 	"hash/maphash"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,6 +15,10 @@ const (
 	readersWithin  = 24 * time.Hour
 	maxAggregators = 256     // of one feed
 	maxSubscribers = 1 << 30 // that one aggregator may claim
+
+	// MostWeighed is for how many readers what one poller claims counts in a weight: nobody
+	// can check it, and a User-Agent costs nothing.
+	MostWeighed = 100
 )
 
 // Audience is who reads one feed: those for whom aggregators say that
@@ -23,14 +28,18 @@ const (
 type Audience struct {
 	mu          sync.Mutex
 	aggregators map[string]claim
-	now, before *hyperLogLog // of single pollers: of this day so far, and of the last
+	now, before *day // of single pollers: of this day so far, and of the last
 	began       time.Time
 }
 
+// day is single pollers, by address and program, and by address alone.
+type day struct{ programs, addresses hyperLogLog }
+
 // claim is what an aggregator said last.
 type claim struct {
-	count int
-	at    time.Time
+	count  int
+	poller uint64 // the hash of who said it
+	at     time.Time
 }
 
 // "… 123 subscribers", as Feedly, Inoreader, NewsBlur, Feedbin, The Old Reader
@@ -81,30 +90,32 @@ func (r *Audience) Note(poller, agent string, seed maphash.Seed, now time.Time) 
 	if mayClaim(agent) {
 		name, count, aggregator = claimed(agent)
 	}
-	var hash uint64
+	var program uint64
+	address := maphash.String(seed, poller)
 	if !aggregator {
-		hash = maphash.String(seed, poller+"\x00"+agent)
+		program = maphash.String(seed, poller+"\x00"+agent)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turn(now)
 	if !aggregator {
-		r.now.add(hash)
+		r.now.programs.add(program)
+		r.now.addresses.add(address)
 		return
 	}
 	if _, known := r.aggregators[name]; !known && len(r.aggregators) >= maxAggregators {
 		return
 	}
-	r.aggregators[strings.Clone(name)] = claim{count, now} // of the request nothing else stays
+	r.aggregators[strings.Clone(name)] = claim{count, address, now} // of the request nothing else stays
 }
 
 // turn begins a new day where one is over.
 func (r *Audience) turn(now time.Time) {
 	switch gone := now.Sub(r.began); {
 	case r.now == nil || gone >= 2*readersWithin || gone < 0:
-		r.now, r.before, r.began = new(hyperLogLog), nil, now
+		r.now, r.before, r.began = new(day), nil, now
 	case gone >= readersWithin:
-		r.now, r.before, r.began = new(hyperLogLog), r.now, r.began.Add(readersWithin)
+		r.now, r.before, r.began = new(day), r.now, r.began.Add(readersWithin)
 	}
 	if r.aggregators == nil {
 		r.aggregators = make(map[string]claim)
@@ -115,20 +126,39 @@ func (r *Audience) turn(now time.Time) {
 func (r *Audience) Count(now time.Time) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	sum := r.singles(now, func(d *day) *hyperLogLog { return &d.programs })
+	for _, c := range r.aggregators {
+		sum += c.count
+	}
+	return sum
+}
+
+// Weighed is how many of them count in the feed's weight: each address once, whatever its
+// programs, and what aggregators at one address claim for MostWeighed together at most.
+func (r *Audience) Weighed(now time.Time) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sum := r.singles(now, func(d *day) *hyperLogLog { return &d.addresses })
+	claimed := make(map[uint64]int, len(r.aggregators))
+	for _, c := range r.aggregators {
+		claimed[c.poller] = min(claimed[c.poller]+min(c.count, MostWeighed), MostWeighed)
+	}
+	for _, n := range claimed {
+		sum += n
+	}
+	return sum
+}
+
+// singles counts single pollers, and forgets claims that are too old.
+func (r *Audience) singles(now time.Time, by func(*day) *hyperLogLog) int {
 	if r.now == nil {
 		return 0
 	}
 	r.turn(now)
-	sum := r.now.count()
+	maps.DeleteFunc(r.aggregators, func(_ string, c claim) bool { return now.Sub(c.at) >= readersWithin })
+	n := by(r.now).count()
 	if r.before != nil { // a day that has just begun has seen few
-		sum = max(sum, r.before.count())
+		n = max(n, by(r.before).count())
 	}
-	for name, c := range r.aggregators {
-		if now.Sub(c.at) >= readersWithin {
-			delete(r.aggregators, name)
-			continue
-		}
-		sum += c.count
-	}
-	return sum
+	return n
 }

@@ -62,3 +62,25 @@ func TestHyperloglog(t *testing.T) {
 		}
 	}
 }
+
+// What one address claims, under any names and programs, weighs as much as a hundred readers
+// of one program at most.
+func TestUserAgentBuysNoWeight(t *testing.T) {
+	var r Audience
+	seed := maphash.MakeSeed()
+	for i := range 200 {
+		r.Note("192.0.2.1", "A"+strconv.Itoa(i)+" (1000000 subscribers)", seed, testNow)
+		r.Note("192.0.2.1", "Program/"+strconv.Itoa(i), seed, testNow)
+	}
+	if n := r.Weighed(testNow); n != MostWeighed+1 {
+		t.Errorf("one address weighs as much as %d readers", n)
+	}
+	r.Note("192.0.2.2", "Feedly/1.0 (7 subscribers)", seed, testNow)
+	r.Note("192.0.2.3", "Program/1", seed, testNow)
+	if n := r.Weighed(testNow); n != MostWeighed+1+7+1 {
+		t.Errorf("with two others it is %d", n)
+	}
+	if n := r.Weighed(testNow.Add(3 * readersWithin)); n != 0 {
+		t.Errorf("three days later it is %d", n)
+	}
+}

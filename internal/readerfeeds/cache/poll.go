@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/feedring/feedring/internal/readerfeeds/audience"
 )
 
 // Poll is a GET or HEAD, as far as it decides the answer. Values of headers are
@@ -119,6 +121,17 @@ func (r *Cache) appendFreshness(to []byte, h *held) []byte {
 func (r *Cache) Readers(feed string) int {
 	if h := r.held(feed); h != nil {
 		return h.readers.Count(r.cfg.Now())
+	}
+	return 0
+}
+
+// MostWeighed is how many readers an aggregator's claim counts for in WeighedReaders.
+const MostWeighed = audience.MostWeighed
+
+// WeighedReaders is how many of them count in the feed's weight.
+func (r *Cache) WeighedReaders(feed string) int {
+	if h := r.held(feed); h != nil {
+		return h.readers.Weighed(r.cfg.Now())
 	}
 	return 0
 }

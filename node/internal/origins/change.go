@@ -32,6 +32,7 @@ func (o *Feeds) addAll(ctx context.Context, specs []feedring.FeedSpec, titles []
 			}
 		}
 	}
+	o.reweigh(ctx, specs, said)
 	for i := range specs {
 		if said[i].Known {
 			o.fetchAgain(specs[i].URL)
@@ -131,7 +132,9 @@ func (o *Feeds) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 		first, twice := named[spec.URL]
 		switch ok := f != nil; {
 		case ok && sameFeed(known, spec):
-			said[i].Known = true
+			if said[i].Known = true; spec.Weight != 0 && spec.Weight != known.Weight && f.fixed {
+				said[i] = web.Added{Err: &web.KnownFeedError{Known: known, Requested: spec}}
+			}
 		case ok:
 			said[i].Err = &web.KnownFeedError{Known: known, Requested: spec}
 		case twice && sameFeed(specs[first], spec):
@@ -156,12 +159,50 @@ func (o *Feeds) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 }
 
 // sameFeed reports whether a feed that is asked for is the known one: who names
-// no file means it however it is read.
+// no file means it however it is read, and whatever its weight is.
 func sameFeed(known, asked feedring.FeedSpec) bool {
 	if asked.File == "" {
 		known.File = ""
 	}
+	known.Weight, asked.Weight = 0, 0
 	return known == asked
+}
+
+// reweigh gives known feeds the weights that they were added with again.
+func (o *Feeds) reweigh(ctx context.Context, specs []feedring.FeedSpec, said []web.Added) {
+	for i, asked := range specs {
+		spec, ok := o.Spec(asked.URL)
+		if !ok || !said[i].Known || asked.Weight == 0 || asked.Weight == spec.Weight {
+			continue
+		}
+		spec.Weight = asked.Weight
+		if err := o.rewrite(ctx, spec); err != nil {
+			said[i] = web.Added{Err: storage.NotKept("the weight of "+spec.URL+" was not changed", err)}
+			continue
+		}
+		o.mu.Lock()
+		if f := o.feeds.Get(spec.URL); f != nil {
+			f.at, f.length, f.more = 0, 0, newOrigin(spec).more
+		}
+		o.mu.Unlock()
+	}
+}
+
+// rewrite keeps what is asked for of a feed that was added, and when that was.
+func (o *Feeds) rewrite(ctx context.Context, spec feedring.FeedSpec) error {
+	value, err := o.Store.Value(store.BucketFeed, addedFeed+spec.URL)
+	if err != nil {
+		return err
+	}
+	var row addedRow
+	if err := json.Unmarshal(value, &row); err != nil {
+		return err
+	}
+	row.FeedSpec = spec
+	if value, err = json.Marshal(row); err != nil {
+		return err
+	}
+	return o.Store.Put(ctx, store.BucketFeed, addedFeed+spec.URL, value)
 }
 
 // keep writes those at the places down, and of which nothing is known what they

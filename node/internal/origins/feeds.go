@@ -94,6 +94,7 @@ type Subscribers interface {
 	HubWorks(url string) bool          // the hub of a feed tells what is new
 	FeedAddress(url string) string     // where pollers find it here; empty: nowhere
 	Prepare(url string, h http.Header) // what an origin is told of who asks
+	WeighedReaders(url string) int     // for how many an entry of a feed counts
 }
 
 // Finder fetches addresses before their feeds are there.
@@ -191,7 +192,9 @@ func (o *Feeds) Begin(parts Parts) (err error) {
 	o.parts = parts
 	o.files = &files.Files{Next: parts.Previews, Feeds: o}
 	o.assignments = newAssignments(o)
-	spread := watch.WithSites{Policy: watch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64())), Sites: o}
+	budget := watch.NewBudget(o.Policy, o.Budget, rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	budget.Weights = o
+	spread := watch.WithSites{Policy: budget, Sites: o}
 	var policy watch.Policy = watch.WithHubs{Policy: spread, Hubs: parts.Subscribers}
 	if o.Interval > 0 {
 		policy = watch.Fixed(o.Interval)

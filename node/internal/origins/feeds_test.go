@@ -328,3 +328,33 @@ func specOf(l *siteOfFeeds, url string) feedring.FeedSpec {
 	f, _ := l.get(url)
 	return f.spec()
 }
+
+// A weight is kept over a restart. A feed that is added again with another one has that, and
+// without one keeps its own; one of the configuration is told where to write it.
+func TestWeightIsKept(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.Store = s
+	l := newSiteOfFeeds(t, s, p)
+	heavy, private := testSpec, feedring.FeedSpec{URL: "https://example.org/own", Provider: "example.org"}
+	heavy.Weight = 8
+	check(t, l.add(t.Context(), heavy))
+	check(t, l.add(t.Context(), testSpec))
+	check(t, l.add(t.Context(), private))
+	if _, readers := l.Weight(private.URL); readers != 1 {
+		t.Errorf("a private feed has %d readers", readers)
+	}
+	private.Weight = 0.5
+	check(t, l.add(t.Context(), private))
+	l = newSiteOfFeeds(t, s, p)
+	for url, want := range map[string]float64{testURL: 8, private.URL: 0.5} {
+		if fixed, _ := l.Weight(url); fixed != want || specOf(l, url).Weight != want {
+			t.Errorf("%s weighs %v, not %v", url, fixed, want)
+		}
+	}
+	fixed := feedring.FeedSpec{URL: "https://example.org/fixed", Theme: "sport", Provider: "example.org"}
+	l = newSiteOfFeeds(t, s, p, fixed)
+	fixed.Weight = 2
+	if err := l.add(t.Context(), fixed); err == nil || !strings.Contains(err.Error(), "[[feeds]]") {
+		t.Errorf("a feed of the configuration: %v", err)
+	}
+}

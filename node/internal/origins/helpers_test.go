@@ -87,6 +87,7 @@ type nobody struct{ cache *cache.Cache }
 func (nobody) FeedChanged(string)                  {}
 func (nobody) FeedPublished(string)                {}
 func (nobody) HubNamed(string, string, string)     {}
+func (nobody) WeighedReaders(string) int           { return 1 }
 func (nobody) HubWorks(string) bool                { return false }
 func (nobody) FeedAddress(string) string           { return "" }
 func (n nobody) Prepare(url string, h http.Header) { n.cache.Prepare(url, h) }

@@ -29,16 +29,17 @@ type more struct {
 	theme    feedring.Theme
 	share    feedring.Share
 	file     string
+	weight   float64 // 0: by its readers
 }
 
 func newOrigin(spec feedring.FeedSpec) *origin {
 	f := &origin{url: spec.URL}
 	at := strings.Index(spec.URL, string(spec.Provider))
-	if at >= 0 && at <= math.MaxUint8 && len(spec.Provider) <= math.MaxUint8 && spec.Theme == "" && spec.Share == "" && spec.File == "" {
+	if at >= 0 && at <= math.MaxUint8 && len(spec.Provider) <= math.MaxUint8 && spec.Theme == "" && spec.Share == "" && spec.File == "" && spec.Weight == 0 {
 		f.at, f.length = uint8(at), uint8(len(spec.Provider))
 		return f
 	}
-	f.more = &more{provider: spec.Provider, theme: spec.Theme, share: spec.Share, file: spec.File}
+	f.more = &more{provider: spec.Provider, theme: spec.Theme, share: spec.Share, file: spec.File, weight: spec.Weight}
 	return f
 }
 
@@ -52,7 +53,7 @@ func (f *origin) spec() feedring.FeedSpec {
 	if f.more == nil {
 		return feedring.FeedSpec{URL: f.url, Provider: feedring.Provider(f.url[f.at : int(f.at)+int(f.length)])}
 	}
-	return feedring.FeedSpec{URL: f.url, Provider: f.more.provider, Theme: f.more.theme, Share: f.more.share, File: f.more.file}
+	return feedring.FeedSpec{URL: f.url, Provider: f.more.provider, Theme: f.more.theme, Share: f.more.share, File: f.more.file, Weight: f.more.weight}
 }
 
 // theme is empty for a private feed.

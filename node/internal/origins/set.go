@@ -99,6 +99,20 @@ func (o *Feeds) File(url string) string {
 	return ""
 }
 
+// Weight implements watch.Weights.
+func (o *Feeds) Weight(url string) (fixed float64, readers int) {
+	o.mu.Lock()
+	f := o.feeds.Get(url)
+	if f != nil && f.more != nil {
+		fixed = f.more.weight
+	}
+	o.mu.Unlock()
+	if fixed > 0 {
+		return fixed, 0
+	}
+	return 0, o.parts.Subscribers.WeighedReaders(url)
+}
+
 // Files are those of all feeds that have one.
 func (o *Feeds) Files() map[string]string {
 	o.mu.Lock()

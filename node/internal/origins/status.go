@@ -39,7 +39,7 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 	}
 	ref := feedring.FeedRef{URL: url, Publisher: o.Self}
 	st := web.FeedStatus{
-		URL: url, Fetched: o.present(url, &known), Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Title: known.Title,
+		URL: url, Fetched: o.present(url, &known), Theme: f.theme(), Provider: f.spec().Provider, Share: f.spec().Share, Weight: f.spec().Weight, Title: known.Title,
 		LastFetch: wholeSecond(known.LastFetch), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextFetch),
 		Error: known.LastError, Private: known.Private, Gone: known.Gone && known.NextFetch.IsZero(), Fixed: f.fixed, File: f.file(),
 	}

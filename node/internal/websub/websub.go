@@ -211,6 +211,20 @@ func (w *WebSub) readers(feedURL string) int {
 	return readers
 }
 
+// WeighedReaders is how many of the readers count in a feed's weight: those of its theme's
+// group for as many as an aggregator may claim, since keys cost nothing.
+func (w *WebSub) WeighedReaders(feedURL string) int {
+	f, ok := w.origins.Spec(feedURL)
+	if !ok {
+		return 0
+	}
+	readers := 1 + w.cfg.Cache.WeighedReaders(feedURL) + w.personal.Readers(f.Theme, f.Provider)
+	if v, ok := w.views.View().Memberships[f.Theme]; ok {
+		readers += min(v.Leases, cache.MostWeighed)
+	}
+	return readers
+}
+
 // Topics are what the hub speaks for.
 func (w *WebSub) Topics() hub.Topics { return topics{w} }
 

@@ -39,7 +39,7 @@ func (a *commands) feedCommand() *cobra.Command {
 
 func (a *commands) feedAddCommand() *cobra.Command {
 	var f command.PeerFlags
-	var themeName, provider, file, share string
+	var themeName, provider, file, share, weight string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "add URL",
@@ -51,6 +51,7 @@ func (a *commands) feedAddCommand() *cobra.Command {
 		Example: `  feedring feed add https://www.lemonde.fr/
   feedring feed add https://www.lemonde.fr/rss/une.xml --theme news
   feedring feed add https://intranet.example/feed.xml
+  feedring feed add https://www.example.org/alerts.xml --weight 8
   feedring feed add https://www.example.org/feed.xml --theme news --file /srv/www/feed.xml`,
 		Args: command.OneURL,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,12 +69,17 @@ func (a *commands) feedAddCommand() *cobra.Command {
 			if spec.Share, err = feedring.ParseShare(share); err != nil {
 				return exit.Usage("--share: %w", err)
 			}
+			if cmd.Flags().Changed("weight") {
+				if spec.Weight, err = feedring.ParseWeight(weight); err != nil {
+					return exit.Usage("--weight: %w", err)
+				}
+			}
 			if spec.Share != "" && theme == "" {
 				return exit.Usage("--share: a private feed is told to nobody: give --theme, or leave --share out")
 			}
 			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
 				feed := api.Feed{
-					URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider), File: file, Share: string(spec.Share), Force: force,
+					URL: spec.URL, Theme: string(spec.Theme), Provider: string(spec.Provider), File: file, Share: string(spec.Share), Weight: spec.Weight, Force: force,
 				}
 				answer, err := peer.AddFeed(ctx, feed)
 				if err != nil {
@@ -91,6 +97,7 @@ func (a *commands) feedAddCommand() *cobra.Command {
 	cmd.Flags().StringVar(&provider, "provider", "", "name of the provider (default: the URL's host)")
 	cmd.Flags().StringVar(&file, "file", "", "read this file on the peer's machine, whenever it changes, instead of fetching the URL")
 	cmd.Flags().BoolVar(&force, "force", false, "add it also where no feed is there (yet)")
+	cmd.Flags().StringVar(&weight, "weight", "", "what its entries count for where fetches are planned, from 1/16 to 16 times the peer's mean feed; of a feed that is there already it changes that (default: as many people as read it)")
 	cmd.Flags().StringVar(&share, "share", "", "how much of its entries is published: title, summary or full; with less than full its document is not served to pollers either (default: as serve --share says)")
 	return cmd
 }

@@ -23,6 +23,7 @@ type Feed struct {
 	Provider  string    `json:"provider,omitempty"`
 	File      string    `json:"file,omitempty"`  // on the peer's machine, read instead of the URL
 	Share     string    `json:"share,omitempty"` // empty: as the peer shares
+	Weight    float64   `json:"weight,omitempty"`
 	Title     string    `json:"title,omitempty"`
 	LastFetch time.Time `json:"last_fetch,omitzero"`
 	LastOK    time.Time `json:"last_success,omitzero"`

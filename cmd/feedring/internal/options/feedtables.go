@@ -17,7 +17,7 @@ import (
 const tablesKey = "feeds"
 
 // feedTables are the feeds of a configuration file that say more than --feed
-// can: a file that is read instead of the address, or how much is shared. They are
+// can: a file that is read instead of the address, how much is shared, or a weight. They are
 // a hidden flag, so that every key of the file is a flag.
 type feedTables struct{ specs []feedring.FeedSpec }
 
@@ -28,6 +28,8 @@ type feedTable struct {
 	Provider string `toml:"provider,omitempty"`
 	File     string `toml:"file,omitempty"`
 	Share    string `toml:"share,omitempty"`
+
+	Weight float64 `toml:"weight,omitempty"`
 }
 
 // Set implements pflag.Value.
@@ -50,7 +52,7 @@ func (t *feedTables) parse(value any) error {
 	for i, item := range tables {
 		table, ok := item.(map[string]any)
 		if !ok {
-			return errors.New("write tables: [[feeds]], and below it theme, url, file, share")
+			return errors.New("write tables: [[feeds]], and below it theme, url, file, share, weight")
 		}
 		spec, key, err := specOfTable(table)
 		if err != nil {
@@ -94,6 +96,11 @@ func specOfTable(table map[string]any) (spec feedring.FeedSpec, key string, err 
 	if spec.Share, err = feedring.ParseShare(f.Share); err != nil {
 		return spec, "share", err
 	}
+	if _, given := table[weightKey]; given {
+		if spec.Weight, err = feedring.CheckWeight(f.Weight); err != nil {
+			return spec, weightKey, err
+		}
+	}
 	if f.File == "" {
 		return spec, "", nil
 	}
@@ -104,17 +111,26 @@ func specOfTable(table map[string]any) (spec feedring.FeedSpec, key string, err 
 	return spec, "file", files.Check(spec.File)
 }
 
+// weightKey is the key that is no text.
+const weightKey = "weight"
+
 func textsOfTable(table map[string]any) (f feedTable, wrong string, err error) {
 	fields := map[string]*string{"theme": &f.Theme, "url": &f.URL, "provider": &f.Provider, "file": &f.File, "share": &f.Share}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
+		if key == weightKey {
+			if f.Weight, err = number(table[key]); err != nil {
+				return f, key, err
+			}
+			continue
+		}
 		into, known := fields[key]
 		text, isText := table[key].(string)
 		if !known {
-			names := []string{"theme", "url", "provider", "file", "share"}
+			names := []string{"theme", "url", "provider", "file", "share", weightKey}
 			if near := feedring.Nearest(key, names); near != "" {
 				return f, key, fmt.Errorf("unknown key %q: did you mean %s?", key, near)
 			}
-			return f, key, fmt.Errorf("unknown key %q: the keys of a feed are theme, url, provider, file and share", key)
+			return f, key, fmt.Errorf("unknown key %q: the keys of a feed are theme, url, provider, file, share and weight", key)
 		}
 		if !isText {
 			return f, key, fmt.Errorf("%s: write a text", key)
@@ -124,6 +140,16 @@ func textsOfTable(table map[string]any) (f feedTable, wrong string, err error) {
 	return f, "", nil
 }
 
+func number(value any) (float64, error) {
+	switch n := value.(type) {
+	case float64:
+		return n, nil
+	case int64:
+		return float64(n), nil
+	}
+	return 0, errors.New("weight: write a number, without quotes")
+}
+
 // text writes the tables as parse reads them; empty: there are none.
 func (t *feedTables) text() (string, error) {
 	if len(t.specs) == 0 {
@@ -131,7 +157,7 @@ func (t *feedTables) text() (string, error) {
 	}
 	tables := make([]feedTable, len(t.specs))
 	for i, s := range t.specs {
-		tables[i] = feedTable{Theme: string(s.Theme), URL: s.URL, File: s.File, Share: string(s.Share)}
+		tables[i] = feedTable{Theme: string(s.Theme), URL: s.URL, File: s.File, Share: string(s.Share), Weight: s.Weight}
 		if s.Provider != feedring.ProviderOf(s.URL) {
 			tables[i].Provider = string(s.Provider)
 		}

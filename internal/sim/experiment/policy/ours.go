@@ -45,7 +45,7 @@ func Expected(t *Trace, name string, looks int) Score {
 		}
 		_, jitter := math.Modf(float64(i) * math.Phi)
 		e.rhythms = append(e.rhythms, r)
-		e.sites = append(e.sites, schedule.Site{Window: l.window, Residence: lives, Jitter: jitter})
+		e.sites = append(e.sites, schedule.Site{Window: l.window, Residence: lives, Weight: l.weight, Jitter: jitter})
 		e.last, e.due = append(e.last, from), append(e.due, time.Time{})
 	}
 	slices.Sort(full)
@@ -72,7 +72,7 @@ func (e *expected) reprice(now time.Time) {
 			population.AddLived(&e.rhythms[i], site)
 		} else {
 			entries, days := e.rhythms[i].Seen()
-			population.Add(entries, days, site.Window)
+			population.Add(entries, days, site)
 		}
 	}
 	within := schedule.Bounds{Shortest: 5 * time.Minute, Longest: schedule.Horizon, Period: e.stretch}

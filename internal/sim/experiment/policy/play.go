@@ -16,6 +16,11 @@ type Score struct {
 	Entries int     `json:"entries"`
 	Missed  int     `json:"missed"`
 	DelayH  float64 `json:"delay_h"` // mean, of those that were seen
+
+	// MissedRead is the share that was missed, and ReadDelayH the mean delay, with each entry
+	// counted as often as its feed has readers. 0 where Feed.Readers is not known.
+	MissedRead float64 `json:"missed_read,omitempty"`
+	ReadDelayH float64 `json:"read_delay_h,omitempty"`
 }
 
 // MissedShare is of all entries.
@@ -23,13 +28,20 @@ func (s Score) MissedShare() float64 { return float64(s.Missed) / float64(max(s.
 
 // reader looks at one feed, and counts.
 type reader struct {
-	feed *Feed
-	next int // the first item that no look has judged
+	feed    *Feed
+	next    int // the first item that no look has judged
+	outcome     // of what counts
+}
+
+// outcome is what became of a feed's entries.
+type outcome struct {
+	entries, missed int
+	delay           time.Duration // of those that were seen, together
 }
 
 // look judges what was published since the last look, and returns what is in
 // the document of it, and whether something in between may be lost.
-func (r *reader) look(now time.Time, from, to time.Time, s *Score, delay *time.Duration) (seen []time.Time, whole bool) {
+func (r *reader) look(now time.Time, from, to time.Time) (seen []time.Time, whole bool) {
 	whole = true
 	for ; r.next < len(r.feed.Items) && !r.feed.Items[r.next].Published.After(now); r.next++ {
 		it := r.feed.Items[r.next]
@@ -37,13 +49,13 @@ func (r *reader) look(now time.Time, from, to time.Time, s *Score, delay *time.D
 		if now.Before(it.Gone) {
 			seen = append(seen, it.Published)
 			if counts {
-				*delay += now.Sub(it.Published)
+				r.delay += now.Sub(it.Published)
 			}
 			continue
 		}
 		whole = false
 		if counts {
-			s.Missed++
+			r.missed++
 		}
 	}
 	return seen, whole
@@ -68,7 +80,7 @@ func play(t *Trace, name string, looks int, r rule) Score {
 		readers[i] = reader{feed: &t.Feeds[i], next: first}
 		for _, it := range items[first:] {
 			if it.Published.Before(to) {
-				s.Entries++
+				readers[i].entries++
 			}
 		}
 		if at := r.next(i, nil, true, from); !at.IsZero() {
@@ -76,7 +88,6 @@ func play(t *Trace, name string, looks int, r rule) Score {
 		}
 	}
 	heap.Init(&due)
-	var delay time.Duration
 	left, counting := looks, true
 	for len(due) > 0 && due[0].At.Before(t.end()) {
 		d := due[0]
@@ -95,7 +106,7 @@ func play(t *Trace, name string, looks int, r rule) Score {
 		if counting {
 			s.Looks++
 		}
-		seen, whole := readers[d.Index].look(d.At, from, to, &s, &delay)
+		seen, whole := readers[d.Index].look(d.At, from, to)
 		if at := r.next(d.Index, seen, whole, d.At); at.IsZero() {
 			heap.Pop(&due)
 		} else {
@@ -104,17 +115,36 @@ func play(t *Trace, name string, looks int, r rule) Score {
 		}
 	}
 	for i := range readers {
-		readers[i].unseen(to, &s)
+		readers[i].unseen(to)
 	}
-	s.DelayH = delay.Hours() / float64(max(s.Entries-s.Missed, 1))
+	s.count(readers)
 	return s
 }
 
+// count adds up what became of all feeds.
+func (s *Score) count(readers []reader) {
+	var delay time.Duration
+	entries, missed, waits := 0.0, 0.0, 0.0 // as often as they are read
+	for i := range readers {
+		r := &readers[i]
+		s.Entries += r.entries
+		s.Missed += r.missed
+		delay += r.delay
+		entries += r.feed.Readers * float64(r.entries)
+		missed += r.feed.Readers * float64(r.missed)
+		waits += r.feed.Readers * r.delay.Hours()
+	}
+	s.DelayH = delay.Hours() / float64(max(s.Entries-s.Missed, 1))
+	if entries > missed {
+		s.MissedRead, s.ReadDelayH = missed/entries, waits/(entries-missed)
+	}
+}
+
 // unseen counts what no look came to as missed.
-func (r *reader) unseen(to time.Time, s *Score) {
+func (r *reader) unseen(to time.Time) {
 	for _, it := range r.feed.Items[r.next:] {
 		if it.Published.Before(to) {
-			s.Missed++
+			r.missed++
 		}
 	}
 }
@@ -124,6 +154,7 @@ type learned struct {
 	published []time.Time
 	window    int
 	full      bool // it was seen to overflow: an entry has gone
+	weight    float64
 }
 
 func (t *Trace) learned() []learned {
@@ -144,6 +175,9 @@ func (t *Trace) learned() []learned {
 			}
 		}
 		all[i].window = most
+		if t.Weighs {
+			all[i].weight = f.Readers
+		}
 	}
 	return all
 }
@@ -164,7 +198,7 @@ func (e even) next(feed int, _ []time.Time, _ bool, now time.Time) time.Time {
 func Even(t *Trace, name string, allot func([]schedule.Demand, int) []int, looks int) Score {
 	var feeds []schedule.Demand
 	for _, l := range t.learned() {
-		feeds = append(feeds, schedule.Demand{Rate: float64(len(l.published)), Window: l.window})
+		feeds = append(feeds, schedule.Demand{Rate: float64(len(l.published)), Window: l.window, Weight: l.weight})
 	}
 	e := even{make([]time.Duration, len(feeds))}
 	for i, n := range allot(feeds, looks) {

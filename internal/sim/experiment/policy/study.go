@@ -91,9 +91,13 @@ func scores(t *Trace, looks int) []Score {
 func static(t *Trace, looks int) []Score {
 	return []Score{
 		ByUniform:    Even(t, "uniform", schedule.Uniform, looks),
-		ByMinDelay:   Even(t, "minimum delay", schedule.MinDelay, looks),
+		ByMinDelay:   byMinDelay(t, looks),
 		ByMinMissing: Even(t, "minimum missing", schedule.MinMissing, looks),
 	}
+}
+
+func byMinDelay(t *Trace, looks int) Score {
+	return Even(t, "minimum delay", schedule.MinDelay, looks)
 }
 
 // captured plays one feed from several starts, since with one feed chance is in

@@ -22,8 +22,9 @@ type Item struct {
 
 // Feed is what one feed publishes, in order of publication.
 type Feed struct {
-	Name  string
-	Items []Item
+	Name    string
+	Items   []Item
+	Readers float64 // relative to the mean feed's; 0: not known
 }
 
 // Trace is feeds over three stretches of equal length: one to learn from, one
@@ -33,6 +34,7 @@ type Trace struct {
 	Feeds  []Feed
 	Begin  time.Time
 	Length time.Duration // of each stretch
+	Weighs bool          // schedulers are told Feed.Readers
 }
 
 func (t *Trace) counted() (from, to time.Time) {
