@@ -14,7 +14,7 @@ func TestPlanTellsPeersAndWhatIsMissing(t *testing.T) {
 		t.Fatal(code, stderr)
 	}
 	for _, want := range []string{
-		"10 peers: memory binds", "81.8 %", "48.5 entries a second", "each other (9) takes 111111 interests more", "interests would be beyond",
+		"10 peers: memory binds", "81.8 %", "48.5 entries a second", "each other (9) takes 111111 interests more",
 		"each of the 34 groups, beside these, at least: 2,", "GOMEMLIMIT=921MiB feedring serve --join ADDR", "There is none yet", "Not counted:",
 	} {
 		if !strings.Contains(stdout, want) {
@@ -26,6 +26,9 @@ func TestPlanTellsPeersAndWhatIsMissing(t *testing.T) {
 	}
 	if _, help, _ := play(t, "plan", "--help"); !strings.Contains(help, "There is none yet") || !strings.Contains(help, "Exit status") {
 		t.Errorf("the help does not say what is missing:\n%s", help)
+	}
+	if _, stdout, _ = play(t, "plan", "--feeds", "100000", "--interests", "2000000"); !strings.Contains(stdout, "memory would be beyond what they have") {
+		t.Error(stdout)
 	}
 	if _, stdout, _ = play(t, "plan", "--feeds", "10", "--interests", "10"); !strings.Contains(stdout, "2 peers: one would do") {
 		t.Error(stdout)
@@ -52,7 +55,7 @@ func TestPlanByCobrasRule(t *testing.T) {
 
 func TestPlanAsJSON(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "costs.json")
-	if err := os.WriteFile(file, []byte(`{"most_interests": 4194304, "item_processor": 0.00002}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"most_interests": 4000000, "item_processor": 0.00002}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for rule, peers := range map[string]int{"feedring": 37, "cobra": 57} {

@@ -75,7 +75,7 @@ var rows = [costs]Row{
 	RequestBytes:       {Name: "request_bytes", Value: 300, Unit: "bytes a poll", Source: "reckoned: a request with its headers"},
 	AnswerBytes:        {Name: "answer_bytes", Value: 300, Unit: "bytes a poll", Source: "reckoned: the headers of an answer"},
 	ItemBytes:          {Name: "item_bytes", Value: 768, Unit: "bytes an entry in a document", Source: "printed: an article of Cobra fig. 5, not compressed"},
-	MostInterests:      {Name: "most_interests", Value: 1 << 20, Unit: "interests a peer", Source: "bound: MaxSubscriptions of ./internal/readerfeeds/personal", positive: true},
+	MostInterests:      {Name: "most_interests", Value: 1 << 22, Unit: "interests a peer", Source: "bound: MaxSubscriptions of ./internal/readerfeeds/personal", positive: true},
 	MostFeeds:          {Name: "most_feeds", Value: 30_000, Unit: "feeds a theme", Source: "bound: what a follower's cursor names, protocol 15", positive: true},
 	MostLeases:         {Name: "most_leases", Value: 10_000, Unit: "clients a peer", Source: "bound: leases and places, protocol 15", positive: true},
 	EntryRate:          {Name: "entry_rate", Value: 48.5e-6, Unit: "entries a second and feed", Source: "printed: Cobra fig. 7, 48.5 a second of a million feeds", positive: true},

@@ -32,7 +32,7 @@ func (w *world) manyOf(n int, words func(i int) string) {
 		q, expr, err := canonical(feedring.Query{Theme: "news", Words: words(i)})
 		check(w.t, err)
 		r.changing.Lock()
-		in := r.interestFor(newInterest(q, expr, false))
+		in := r.interestFor(newInterest(q, expr, false, false))
 		in.owners++
 		in.attempts = 1
 		delete(r.due, in)

@@ -25,6 +25,9 @@
 //	e entry     a copy of an entry that another peer published
 //	j serial    the journal: one entry that was given, to which interests, and whether by date
 //
+// An adopted subscription says so in its row, and so does an interest that shows no
+// private feeds: what an earlier version wrote is neither.
+//
 // The journal row says both which lists got an entry and how far its feed was
 // read, so a crash neither loses an entry nor gives it twice: what has no row
 // is read again. Now and then the lists that changed are written whole, and the

@@ -27,12 +27,13 @@ type Feed struct {
 	Entries []feedring.Entry // in the order in which they were given, newest first
 }
 
-// State looks a secret up. It reads no disk.
+// State looks a secret up. It reads no disk. An adopted one is not found before its
+// list was filled for the first time: see Wait.
 func (r *Reflector) State(secret string) (State, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	s := r.bySecret[keyOfSecret(secret)]
-	if s == nil {
+	if s == nil || s.interest.pending {
 		return State{}, false
 	}
 	return r.state(s), true
@@ -41,8 +42,13 @@ func (r *Reflector) State(secret string) (State, bool) {
 func (r *Reflector) state(s *subscription) State {
 	h, modified := fnv.New64a(), s.interest.modified
 	row := make([]byte, 0, 28)
+	r.refs.RLock()
+	defer r.refs.RUnlock()
 	for _, slot := range s.interest.items {
 		e := &r.table.all[slot]
+		if !r.shows(s.interest, e) {
+			continue
+		}
 		version := uint64(e.version) << 1
 		if e.short {
 			version++
@@ -60,24 +66,24 @@ func (r *Reflector) state(s *subscription) State {
 func (r *Reflector) Feed(ctx context.Context, secret string) (Feed, error) {
 	r.mu.RLock()
 	s := r.bySecret[keyOfSecret(secret)]
-	if s == nil {
+	if s == nil || s.interest.pending {
 		r.mu.RUnlock()
 		return Feed{}, ErrUnknown
 	}
 	f := Feed{State: r.state(s)}
-	list := make([]held, 0, len(s.interest.items))
+	list, public := make([]held, 0, len(s.interest.items)), s.interest.public
+	r.refs.RLock()
 	for _, slot := range s.interest.items {
-		if h := &r.table.all[slot]; !h.retracted {
+		if h := &r.table.all[slot]; !h.retracted && r.shows(s.interest, h) {
 			list = append(list, *h)
 		}
 	}
-	r.mu.RUnlock()
 	refs := make([]feedring.FeedRef, len(list))
-	r.refs.RLock()
 	for i := range list {
 		refs[i] = r.feeds[list[i].feed].ref
 	}
 	r.refs.RUnlock()
+	r.mu.RUnlock()
 	room := maxShownBytes
 	for i := len(list) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {
@@ -89,6 +95,8 @@ func (r *Reflector) Feed(ctx context.Context, secret string) (Feed, error) {
 			continue
 		case err != nil:
 			return f, err
+		case public && e.Theme == "":
+			continue
 		}
 		if room -= len(e.ContentHTML); room < 0 {
 			rows.Shorten(e)
@@ -97,6 +105,10 @@ func (r *Reflector) Feed(ctx context.Context, secret string) (Feed, error) {
 	}
 	return f, nil
 }
+
+// shows reports whether an interest may show an entry: its feed may have become private
+// since it was given. The caller holds refs.
+func (r *Reflector) shows(in *interest, h *held) bool { return !in.public || !r.feeds[h.feed].private }
 
 // read reads an entry: of this peer's own feeds from the store, of others' the
 // copy.

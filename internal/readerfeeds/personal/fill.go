@@ -40,7 +40,7 @@ func (r *Reflector) Restore() {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	for _, in := range r.interests {
-		if in.query.Theme != "" {
+		if in.query.Theme != "" || in.public {
 			continue
 		}
 		r.setDue(in)
@@ -62,10 +62,25 @@ func (r *Reflector) fillAll(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	places := make(chan struct{}, fillsAtOnce)
+	begin := func(in *interest) bool {
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
+		if !r.claim(in) {
+			<-places
+			return true
+		}
+		running.Go(func() {
+			defer func() { <-places }()
+			r.fill(ctx, in)
+		})
+		return true
+	}
 	again := time.NewTicker(fillAgain)
 	defer again.Stop()
 	for {
-		var due []*interest
 		var later <-chan time.Time
 		if r.anyDue() {
 			later = again.C
@@ -75,23 +90,21 @@ func (r *Reflector) fillAll(ctx context.Context) {
 			return
 		case <-r.lacking:
 		case in := <-r.fills:
-			due = append(due, in)
+			begin(in)
 		case <-later:
-			due = r.dueInterests()
-		}
-		for _, in := range due {
-			if !r.claim(in) {
-				continue
+			for _, in := range r.dueInterests() {
+				for asked := true; asked; { // somebody waits for these
+					select {
+					case in := <-r.fills:
+						begin(in)
+					default:
+						asked = false
+					}
+				}
+				if !begin(in) {
+					return
+				}
 			}
-			select {
-			case places <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			running.Go(func() {
-				defer func() { <-places }()
-				r.fill(ctx, in)
-			})
 		}
 	}
 }
@@ -152,12 +165,13 @@ func (r *Reflector) fill(ctx context.Context, in *interest) {
 
 // found asks for the newest entries of an interest.
 func (r *Reflector) found(ctx context.Context, in *interest) (entries []feedring.Entry, whole bool, err error) {
+	private := in.query.Theme == "" && !in.public
 	if !in.stem {
-		return r.cfg.Peer.Query(ctx, in.query)
+		return r.cfg.Peer.Query(ctx, in.query, private)
 	}
 	q := in.query
 	q.Stem = true
-	entries, whole, err = r.cfg.Peer.Query(ctx, q)
+	entries, whole, err = r.cfg.Peer.Query(ctx, q, private)
 	return slices.DeleteFunc(entries, func(e feedring.Entry) bool { return !in.meets(&e) }), whole, err
 }
 
@@ -169,7 +183,7 @@ func (r *Reflector) enlist(in *interest, entries []feedring.Entry, began int64) 
 	defer r.mu.Unlock()
 	live, changed := slices.Clone(in.items), false
 	for i := range slices.Backward(entries) { // the oldest first: each goes above those of the same second
-		if entries[i].Theme == "" && !r.cfg.Peer.Listed(entries[i].Feed) {
+		if entries[i].Theme == "" && (in.public || !r.cfg.Peer.Listed(entries[i].Feed)) {
 			continue // it was withdrawn since it was found
 		}
 		s := r.slotOf(&entries[i], asked{&entries[i]})
@@ -185,6 +199,7 @@ func (r *Reflector) enlist(in *interest, entries []feedring.Entry, began int64) 
 		above := slices.DeleteFunc(slices.Clone(in.items), func(s slot) bool { return !cameLive(s) })
 		in.items = append(slices.DeleteFunc(in.items, cameLive), above...)
 	}
+	in.pending = false
 	if in.filled = began; changed {
 		r.notify(in)
 	}

@@ -114,7 +114,7 @@ func (r *Reflector) give(a *arrival, through feedring.Position) {
 		return
 	} else if known && r.relation(n, a, &r.table.all[s]) == feedring.Replaces {
 		r.renew(s, n, a)
-		r.hideApart(id, s)
+		r.hideApart(s)
 	} else if known && r.table.all[s].given && r.table.all[s].origin == originOf(a.theme, a.provider) {
 		return // a mirror of what was given met the same interests then
 	}
@@ -152,7 +152,8 @@ func (r *Reflector) relation(feed uint32, a copied, h *held) feedring.Relation {
 // place is the identity under which a copy is known: that of the entry, or one of the
 // publisher's own where another copy is known that differs, so that both are shown.
 func (r *Reflector) place(feed uint32, ref feedring.FeedRef, id feedring.EntryID, a copied) identity {
-	base := identityOf(ref.URL, id)
+	entry := identityOf(ref.URL, id)
+	base := r.among(feed, entry)
 	s, ok := r.table.byID[base]
 	if !ok || r.relation(feed, a, &r.table.all[s]) != feedring.Apart {
 		return base
@@ -161,23 +162,49 @@ func (r *Reflector) place(feed uint32, ref feedring.FeedRef, id feedring.EntryID
 	if _, ok := r.table.byID[own]; ok {
 		return own
 	}
-	for _, id := range r.table.apart[base] {
-		if s, ok := r.table.byID[id]; ok && r.relation(feed, a, &r.table.all[s]) == feedring.Counts {
+	for _, id := range r.table.apart[entry] {
+		s, ok := r.table.byID[id]
+		if ok && r.alike(r.table.all[s].feed, feed) && r.relation(feed, a, &r.table.all[s]) == feedring.Counts {
 			return id // it agrees
 		}
 	}
 	return own
 }
 
+// among is the identity of an entry among public feeds, or among private ones: where
+// some readers are shown public feeds alone, a copy of one must not stand for one of the
+// other. The copies that came first have the entry's own identity.
+func (r *Reflector) among(feed uint32, entry identity) identity {
+	if r.matcher.public == 0 {
+		return entry
+	}
+	other := apartFrom(entry, "")
+	if s, ok := r.table.byID[other]; ok && r.alike(r.table.all[s].feed, feed) {
+		return other
+	}
+	if s, ok := r.table.byID[entry]; ok && !r.alike(r.table.all[s].feed, feed) {
+		return other
+	}
+	return entry
+}
+
+// alike reports whether both of two feeds are private, or neither.
+func (r *Reflector) alike(a, b uint32) bool { return r.feeds[a].private == r.feeds[b].private }
+
 // hideApart takes copies off all lists that differ from the site's, which came.
-func (r *Reflector) hideApart(base identity, s slot) {
-	if !r.table.all[s].sure {
+func (r *Reflector) hideApart(s slot) {
+	h := &r.table.all[s]
+	if !h.sure {
 		return
+	}
+	entry := h.id
+	if h.base != (identity{}) && h.id == apartFrom(h.base, "") {
+		entry = h.base
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, id := range r.table.apart[base] {
-		if other, ok := r.table.byID[id]; ok && !r.table.all[other].retracted {
+	for _, id := range r.table.apart[entry] {
+		if other, ok := r.table.byID[id]; ok && other != s && !r.table.all[other].retracted && r.alike(r.table.all[other].feed, h.feed) {
 			r.empty(other)
 			r.notifyAll(other)
 		}
@@ -283,7 +310,8 @@ func (r *Reflector) Retract(it *store.Item) {
 func (r *Reflector) retract(feed uint32, a *arrival) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	id := identityOf(a.ref.URL, a.id)
+	entry := identityOf(a.ref.URL, a.id)
+	id := r.among(feed, entry)
 	s, known := r.table.byID[id]
 	if known && r.table.all[s].feed != feed { // or its copy is known apart from that
 		if other, apart := r.table.byID[apartFrom(id, a.ref.Publisher)]; apart {
@@ -292,7 +320,11 @@ func (r *Reflector) retract(feed uint32, a *arrival) {
 	}
 	switch {
 	case !known:
-		s = r.learn(held{id: id, at: a.at, version: a.version, feed: feed, origin: originOf(a.theme, a.provider), sure: a.ofSite})
+		h := held{id: id, at: a.at, version: a.version, feed: feed, origin: originOf(a.theme, a.provider), sure: a.ofSite}
+		if id != entry {
+			h.base = entry
+		}
+		s = r.learn(h)
 	case r.table.all[s].retracted, r.table.all[s].feed != feed && (!a.ofSite || r.table.all[s].sure):
 		return // another publisher's, which is not this one's to take back
 	}

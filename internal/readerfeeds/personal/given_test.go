@@ -29,9 +29,9 @@ func TestGivenEntriesAreTold(t *testing.T) {
 	if w.given != 2 || !w.since.Equal(since) {
 		t.Errorf("%d lists, since %v", w.given, w.since)
 	}
-	private := entry(self, "b.example", 1, titled("gas"), func(e *feedring.Entry) { e.Theme = "" })
-	w.keep(private)
-	check(t, w.room.Stored(t.Context(), private.Ref(), since))
+	own := entry(self, "b.example", 1, titled("gas"), private)
+	w.keep(own)
+	check(t, w.room.Stored(t.Context(), own.Ref(), since))
 	if w.given != 2 {
 		t.Errorf("a private entry was told")
 	}

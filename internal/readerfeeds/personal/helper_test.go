@@ -50,18 +50,22 @@ type network struct {
 	live    map[feedring.Theme]chan feedring.Entry // of those that are followed
 	resumed map[feedring.Theme]feedring.Cursor
 	begins  feedring.Cursor
+	order   chan string // of the words that are asked for; nil: nobody looks
 }
 
-func (n *network) Query(_ context.Context, q feedring.Query) ([]feedring.Entry, bool, error) {
+func (n *network) Query(_ context.Context, q feedring.Query, private bool) ([]feedring.Entry, bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.asked++
+	if n.order != nil {
+		n.order <- q.Words
+	}
 	expr, err := match.Parse(q.Words)
 	stems := stem.NewMatcher(expr)
 	var found []feedring.Entry
 	for i := range n.answer {
 		e := &n.answer[i]
-		if (q.Theme == "" || e.Theme == q.Theme) && e.Provider.Matches(q.Provider) && (expr.Match(match.TextOf(e)) || q.Stem && stems.Match(e.Language, match.TextOf(e))) && len(found) < q.Limit {
+		if (private || e.Theme != "") && (q.Theme == "" || e.Theme == q.Theme) && e.Provider.Matches(q.Provider) && (expr.Match(match.TextOf(e)) || q.Stem && stems.Match(e.Language, match.TextOf(e))) && len(found) < q.Limit {
 			found = append(found, *e)
 		}
 	}
@@ -120,8 +124,8 @@ func (p peer) Open(it *store.Item) (*feedring.Entry, error) {
 	return e, err
 }
 
-func (p peer) Query(ctx context.Context, q feedring.Query) ([]feedring.Entry, bool, error) {
-	found, whole, err := p.network.Query(ctx, q)
+func (p peer) Query(ctx context.Context, q feedring.Query, private bool) ([]feedring.Entry, bool, error) {
+	found, whole, err := p.network.Query(ctx, q, private)
 	for i := range found {
 		found[i].OfSite = p.SiteCopies(found[i].Theme, found[i].Ref())
 	}

@@ -15,6 +15,7 @@ type interest struct {
 	number  uint32         // on disk
 	query   feedring.Query // with canonical words
 	stem    bool           // its words meet other forms of them
+	public  bool           // it shows no entries of private feeds
 	key     string
 	expr    *match.Expr // of its words; nil: the matcher's index has it
 	indexID index.ID    // there
@@ -26,6 +27,7 @@ type interest struct {
 	through  uint64 // the last journal row that its row on disk holds
 	changed  bool   // since its row on disk was written
 
+	pending  bool          // never filled since it was adopted: not shown
 	busy     bool          // being filled
 	attempts int           // at filling it
 	done     chan struct{} // closed when it was filled for the first time; nil: it was
@@ -45,22 +47,28 @@ func canonical(q feedring.Query) (feedring.Query, *match.Expr, error) {
 	return q, expr, nil
 }
 
-// newInterest is an interest without a number. q and expr are canonical.
-func newInterest(q feedring.Query, expr *match.Expr, stem bool) *interest {
-	in := &interest{query: q, stem: stem, expr: expr}
+// newInterest is an interest without a number. q and expr are canonical. One that shows
+// no private feeds is never the same as one that may.
+func newInterest(q feedring.Query, expr *match.Expr, stem, public bool) *interest {
+	in := &interest{query: q, stem: stem, public: public, expr: expr}
 	// Words come last, for only they may hold anything.
 	in.key = fmt.Sprintf("%s %s %d %d %d %s", q.Theme, q.Provider, q.Since.Unix(), q.Until.Unix(), q.Limit, q.Words)
 	if stem {
 		in.key = "~" + in.key // which no theme begins with
 	}
+	if public {
+		in.key = "+" + in.key // nor with this
+	}
 	return in
 }
 
-// admits reports whether a is of the time that in asks for. What the publisher
-// saw before the list was last filled belongs to the query that filled it.
+// admits reports whether a may be shown and is of the time that in asks for. What the
+// publisher saw before the list was last filled belongs to the query that filled it.
 func (in *interest) admits(a *arrival) bool {
 	q := &in.query
 	switch {
+	case in.public && a.private:
+		return false
 	case !q.Since.IsZero() && a.published.Before(q.Since), !q.Until.IsZero() && !a.published.Before(q.Until):
 		return false
 	}

@@ -90,7 +90,7 @@ func (l *loading) interest(key string, value []byte) bool {
 	if err != nil {
 		return false
 	}
-	in := newInterest(q, expr, row.Stem)
+	in := newInterest(q, expr, row.Stem, row.Public)
 	in.number, in.modified, in.filled, in.attempts, in.through = n, row.Modified, row.Filled, row.Attempts, row.Through
 	for _, number := range row.Items.Numbers() {
 		if s, ok := l.entries[number]; ok {
@@ -136,7 +136,7 @@ func (l *loading) subscription(key string, value []byte) bool {
 		return false
 	}
 	in := l.interests[row.Interest]
-	if in == nil {
+	if in == nil || in.public != row.Adopted {
 		return false
 	}
 	if in.owners == 0 {
@@ -144,11 +144,14 @@ func (l *loading) subscription(key string, value []byte) bool {
 		l.matcher.add(in)
 		if in.attempts == 0 {
 			l.due[in] = true
+			if in.public {
+				in.pending, in.done = true, make(chan struct{})
+			}
 		}
 	}
 	in.owners++
 	l.list(&subscription{
-		id: strings.TrimPrefix(key, rows.Subscriptions), secret: row.Secret, interest: in, words: row.Words, created: row.Created.UnixMilli(),
+		id: strings.TrimPrefix(key, rows.Subscriptions), secret: row.Secret, interest: in, words: row.Words, created: row.Created.UnixMilli(), adopted: row.Adopted,
 	})
 	return true
 }

@@ -15,6 +15,7 @@ type matcher struct {
 	plain   *part
 	stemmed stemmed
 	themes  map[feedring.Theme]int
+	public  int // interests that show no private feeds
 }
 
 func newMatcher() *matcher {
@@ -26,6 +27,9 @@ func newMatcher() *matcher {
 
 func (l *matcher) add(in *interest) {
 	l.themes[in.query.Theme]++
+	if in.public {
+		l.public++
+	}
 	if in.stem {
 		l.stemmed.add(in)
 		return
@@ -35,6 +39,9 @@ func (l *matcher) add(in *interest) {
 }
 
 func (l *matcher) remove(in *interest) {
+	if in.public {
+		l.public--
+	}
 	if l.themes[in.query.Theme]--; l.themes[in.query.Theme] == 0 {
 		delete(l.themes, in.query.Theme)
 	}

@@ -207,7 +207,7 @@ func TestFillLate(t *testing.T) {
 	w.network.mu.Lock()
 	w.network.broken, w.network.answer = false, []feedring.Entry{entry("P", "a.example", 9), entry("P", "a.example", 8)}
 	w.network.mu.Unlock()
-	w.room.fills <- w.room.interests[newInterest(s.Query, nil, false).key]
+	w.room.fills <- w.room.interests[newInterest(s.Query, nil, false, false).key]
 	eventually(t, "the rest", func() bool { return strings.Contains(w.titles(s), "8") })
 	want := w.titles(s)
 	w.flushed()

@@ -21,7 +21,7 @@ type Reflector struct {
 	// read under either.
 	changing sync.Mutex
 	matcher  *matcher
-	feeds    []feed // refs also guards what was appended
+	feeds    []feed // refs also guards what was appended, and private
 	byRef    map[feedring.FeedRef]uint32
 	serial   uint64             // of the last journal row
 	last     uint64             // number of the newest entry
@@ -30,12 +30,14 @@ type Reflector struct {
 	journal  int                // bytes of journal rows
 	listed   int                // items of all lists
 	bodies   int64              // maxBodies
+	most     int                // MaxSubscriptions
 	due      map[*interest]bool // to be filled
 
 	mu        sync.RWMutex
 	table     *table
 	interests map[string]*interest
 	byID      map[string]*subscription
+	adopted   int   // of these
 	created   int64 // of the newest subscription, Unix milliseconds; guarded by changing
 	bySecret  map[secretKey]*subscription
 	watched   map[*interest][]string // secrets; see Watch
@@ -63,7 +65,7 @@ func Open(cfg Config) (*Reflector, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Reflector{
-		cfg: cfg, bodies: maxBodies, matcher: newMatcher(), byRef: make(map[feedring.FeedRef]uint32),
+		cfg: cfg, bodies: maxBodies, most: MaxSubscriptions, matcher: newMatcher(), byRef: make(map[feedring.FeedRef]uint32),
 		table: newTable(), interests: make(map[string]*interest),
 		byID: make(map[string]*subscription), bySecret: make(map[secretKey]*subscription),
 		reads: make(map[scope]int), watched: make(map[*interest][]string), due: make(map[*interest]bool), fills: make(chan *interest, 64), lacking: make(chan struct{}, 1), changed: make(chan struct{}, 1),
@@ -104,7 +106,9 @@ func (r *Reflector) feedOf(ref feedring.FeedRef, theme feedring.Theme, private b
 	}
 	f := &r.feeds[n]
 	if !ok || f.theme != theme || f.private != private {
+		r.refs.Lock()
 		f.theme, f.private = theme, private
+		r.refs.Unlock()
 		r.writing.put(rows.Feed(n), encodeFeed(f))
 	}
 	return n
@@ -250,9 +254,10 @@ func (r *Reflector) put(in *interest, s slot, now int64, byDate bool) {
 }
 
 const (
-	// MaxSubscriptions bounds what a caller with the token may make this peer
-	// keep: a million, of some 1.5 KB each.
-	MaxSubscriptions = 1 << 20
+	// MaxSubscriptions bounds what a caller with the token, or a fleet, may make this
+	// peer keep: four million, of some 0.7 KB with empty lists to 1.5 KB each. A peer
+	// with less memory than that is given fewer.
+	MaxSubscriptions = 1 << 22
 	maxBodies        = 256 << 20 // of copied entries on disk, before the oldest lose their content
 	maxPending       = 16 << 20  // waiting for the disk, before entries are not taken any more
 	plentyPending    = 8 << 20   // waiting for the disk, before copies are made without content
@@ -275,9 +280,9 @@ const (
 // Peer is the running peer that keeps personal feeds. Its methods are safe for
 // concurrent use.
 type Peer interface {
-	// Query answers once, newest first, with the peer's private entries where
-	// no theme is named. whole says that nobody was missing.
-	Query(ctx context.Context, q feedring.Query) (entries []feedring.Entry, whole bool, err error)
+	// Query answers once, newest first, with the peer's private entries if asked
+	// for them. whole says that nobody was missing.
+	Query(ctx context.Context, q feedring.Query, private bool) (entries []feedring.Entry, whole bool, err error)
 	// Follow tells what is new in a theme, new versions included, until ctx ends.
 	// It goes on after from, or where that is nil begins now: then begun is called
 	// once, with where it stands. through is how far the entry's feed was then

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +37,7 @@ type subscription struct {
 	interest   *interest
 	words      string // as they were typed
 	created    int64  // Unix milliseconds
+	adopted    bool
 }
 
 // secretKey is the hash by which a secret is found: how long a look takes then
@@ -73,14 +73,14 @@ func (r *Reflector) Subscribe(ctx context.Context, q feedring.Query, stem bool) 
 	s := &subscription{id: hex.EncodeToString(random(8)), secret: base64.RawURLEncoding.EncodeToString(random(18)), words: q.Words, created: time.Now().UnixMilli()}
 	r.changing.Lock()
 	s.created = max(s.created, r.created+1) // so that the list keeps the order in which they were made
-	if len(r.byID) >= MaxSubscriptions {
+	if len(r.byID) >= r.most {
 		r.changing.Unlock()
 		return Subscription{}, ErrTooMany
 	}
 	if len(r.byID) == 0 {
 		r.catchUp()
 	}
-	in := r.interestFor(newInterest(asked, expr, stem))
+	in := r.interestFor(newInterest(asked, expr, stem, false))
 	s.interest = in
 	r.created = s.created
 	in.owners++
@@ -135,8 +135,13 @@ func (r *Reflector) interestFor(fresh *interest) *interest {
 func (r *Reflector) list(s *subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.created = max(r.created, s.created)
+	if !s.adopted { // by the clock of another peer
+		r.created = max(r.created, s.created)
+	}
 	r.byID[s.id], r.bySecret[keyOfSecret(s.secret)] = s, s
+	if s.adopted {
+		r.adopted++
+	}
 	r.count(s, 1)
 	r.cfg.Peer.Kept(len(r.byID))
 }
@@ -164,23 +169,18 @@ func (r *Reflector) end(in *interest) {
 }
 
 // Unsubscribe revokes a personal feed at once and returns when that is on disk.
-// It fails with ErrUnknown, or as the store's Write does; then it is tried again.
+// It fails with ErrUnknown, also for an adopted one, or as the store's Write does; then
+// it is tried again.
 func (r *Reflector) Unsubscribe(ctx context.Context, id string) error {
 	r.changing.Lock()
 	s := r.byID[id]
-	if s == nil {
+	if s == nil || s.adopted {
 		r.changing.Unlock()
 		return ErrUnknown
 	}
-	r.mu.Lock()
-	r.count(s, -1)
-	delete(r.byID, id)
-	delete(r.bySecret, keyOfSecret(s.secret))
-	r.cfg.Peer.Kept(len(r.byID))
-	if r.unwatch(s) {
+	if r.unlist(s) {
 		r.cfg.Peer.Changed(s.secret)
 	}
-	r.mu.Unlock()
 	ticket := r.writing.put(rows.Subscriptions+id, nil)
 	r.leave(s.interest)
 	r.changing.Unlock()
@@ -195,10 +195,29 @@ func (r *Reflector) Interests() int {
 	return len(r.interests)
 }
 
-// Subscriptions lists all of them, the oldest first.
+// unlist makes a subscription unknown and reports whether it was watched.
+func (r *Reflector) unlist(s *subscription) (watched bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.adopted {
+		r.adopted--
+	}
+	r.count(s, -1)
+	delete(r.byID, s.id)
+	delete(r.bySecret, keyOfSecret(s.secret))
+	r.cfg.Peer.Kept(len(r.byID))
+	return r.unwatch(s)
+}
+
+// Subscriptions lists those that Subscribe made, the oldest first.
 func (r *Reflector) Subscriptions() []Subscription {
 	r.mu.RLock()
-	listed := slices.Collect(maps.Values(r.byID))
+	listed := make([]*subscription, 0, len(r.byID)-r.adopted)
+	for _, s := range r.byID {
+		if !s.adopted {
+			listed = append(listed, s)
+		}
+	}
 	r.mu.RUnlock()
 	slices.SortFunc(listed, func(a, b *subscription) int {
 		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
@@ -214,6 +233,7 @@ func (r *Reflector) Subscriptions() []Subscription {
 type scope struct {
 	theme    feedring.Theme // empty: all
 	provider string         // as a query names it; empty: all
+	public   bool           // without private feeds
 }
 
 // count keeps the count. Who searches all feeds of a theme for words reads none
@@ -223,7 +243,7 @@ func (r *Reflector) count(s *subscription, change int) {
 	if q.Words != "" && q.Provider == "" {
 		return
 	}
-	key := scope{q.Theme, strings.ToLower(q.Provider)}
+	key := scope{q.Theme, strings.ToLower(q.Provider), s.adopted}
 	if r.reads[key] += change; r.reads[key] == 0 {
 		delete(r.reads, key)
 	}
@@ -234,22 +254,25 @@ func (r *Reflector) count(s *subscription, change int) {
 func (r *Reflector) Readers(theme feedring.Theme, provider feedring.Provider) int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	sum := r.reads[scope{theme, ""}]
-	if theme != "" {
-		sum += r.reads[scope{"", ""}]
-	}
+	sum := r.asking(theme, "")
 	if provider == "" {
 		return sum
 	}
 	labels := strings.Split(strings.ToLower(string(provider)), ".")
 	for from := range labels {
 		for to := from + 1; to <= len(labels); to++ {
-			asked := strings.Join(labels[from:to], ".")
-			sum += r.reads[scope{theme, asked}]
-			if theme != "" {
-				sum += r.reads[scope{"", asked}]
-			}
+			sum += r.asking(theme, strings.Join(labels[from:to], "."))
 		}
+	}
+	return sum
+}
+
+// asking is how many ask for a theme, or for all of them, and for a provider by this
+// name.
+func (r *Reflector) asking(theme feedring.Theme, provider string) int {
+	sum := r.reads[scope{theme, provider, false}]
+	if theme != "" {
+		sum += r.reads[scope{"", provider, false}] + r.reads[scope{theme, provider, true}] + r.reads[scope{"", provider, true}]
 	}
 	return sum
 }

@@ -127,10 +127,11 @@ func (t *table) shared(h *held) bool {
 	return h.link != 0 && t.keys[h.link] > 1 || h.content != 0 && t.keys[h.content] > 1
 }
 
-// keys are what h is compared by.
+// keys are what h is compared by. A public copy of a private one, or the other way
+// round, is another entry that may tell the same: see among.
 func (h *held) keys() duplicate.Keys {
 	id := h.id
-	if h.base != (identity{}) {
+	if h.base != (identity{}) && h.id != apartFrom(h.base, "") {
 		id = h.base
 	}
 	return duplicate.Keys{Feed: uint64(h.feed), Entry: binary.BigEndian.Uint64(id[:8]), Link: h.link, Content: h.content, Claim: h.claim}

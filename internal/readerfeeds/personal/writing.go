@@ -204,7 +204,8 @@ func (r *Reflector) shorten(ctx context.Context) {
 		r.changing.Lock()
 		r.mu.Lock()
 		base := identityOf(e.Feed, e.ID)
-		for _, id := range [2]identity{base, apartFrom(base, e.Publisher)} {
+		public := apartFrom(base, "")
+		for _, id := range [4]identity{base, apartFrom(base, e.Publisher), public, apartFrom(public, e.Publisher)} {
 			if s, ok := r.table.byID[id]; ok && r.table.all[s].number == number && r.table.all[s].kept {
 				r.table.all[s].short = true
 				r.keep(&r.table.all[s], e)

@@ -154,8 +154,8 @@ func (p asPeer) Changed(secret string) {
 	p.Hub.PersonalChanged(secret)
 }
 
-func (p asPeer) Query(ctx context.Context, q feedring.Query) ([]feedring.Entry, bool, error) {
-	answer, err := p.Readers.Query(ctx, web.Ask{Query: q, Private: q.Theme == ""})
+func (p asPeer) Query(ctx context.Context, q feedring.Query, private bool) ([]feedring.Entry, bool, error) {
+	answer, err := p.Readers.Query(ctx, web.Ask{Query: q, Private: private})
 	return answer.Entries, answer.Final.Status != feedring.Incomplete, err
 }
 

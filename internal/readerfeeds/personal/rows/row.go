@@ -15,6 +15,7 @@ type SubscriptionRow struct {
 	Interest uint32    `json:"interest"`
 	Words    string    `json:"words,omitempty"` // as they were typed
 	Created  time.Time `json:"created"`
+	Adopted  bool      `json:"adopted,omitempty"`
 }
 
 // InterestRow is an interest and its list.
@@ -26,6 +27,7 @@ type InterestRow struct {
 	Until    time.Time      `json:"until,omitzero"`
 	Limit    int            `json:"limit"`
 	Stem     bool           `json:"stem,omitempty"`
+	Public   bool           `json:"public,omitempty"`
 	Items    Items          `json:"items,omitempty"`
 	Modified int64          `json:"modified"`
 	Filled   int64          `json:"filled,omitempty"`
