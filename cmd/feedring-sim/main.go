@@ -31,7 +31,7 @@ const (
 )
 
 // exits is what the help of each command says of them.
-const exits = "Exit status: 0 where all holds; 1 where an invariant or a promise does not; 2 for wrong usage; 3 where it failed or was stopped before its end\n" +
+const exits = "Exit status: 0 where all holds; 1 where an invariant or a promise does not, or a running peer is beyond its spare; 2 for wrong usage; 3 where it failed or was stopped before its end\n" +
 	"(a file cannot be read or written, a state is refused), and nothing that was played is broken. Standard error says which."
 
 // run runs one command line and returns its exit code.
@@ -108,7 +108,7 @@ func flagError(_ *cobra.Command, err error) error {
 		takes = "a whole number"
 	case "float64":
 		takes = "a number"
-	case bytesOfMemory.name, bitsASecond.name, shareOfAll.name:
+	case bytesOfMemory.name, bitsASecond.name, shareOfAll.name, timesAsMuch.name:
 		return fmt.Errorf("--%s %q: %w", flag.Name, value.GetValue(), errors.Unwrap(value))
 	case "intSlice":
 		takes = "whole numbers with commas between"

@@ -15,12 +15,13 @@ import (
 	"github.com/feedring/feedring/internal/plan"
 )
 
-// planResult is what `plan` prints with --json; one of the first two is there.
+// planResult is what `plan` prints with --json; one of the first three is there.
 type planResult struct {
-	Plan  *plan.Result      `json:"plan,omitempty"`
-	Cobra *plan.CobraResult `json:"cobra,omitempty"`
-	Costs []plan.Row        `json:"costs"`
-	Notes []string          `json:"notes"`
+	Plan    *plan.Result      `json:"plan,omitempty"`
+	Cobra   *plan.CobraResult `json:"cobra,omitempty"`
+	Running *running          `json:"running,omitempty"`
+	Costs   []plan.Row        `json:"costs"`
+	Notes   []string          `json:"notes"`
 }
 
 // planNotes say what the counts rest on.
@@ -33,17 +34,26 @@ var planNotes = []string{
 func planCommand(stdout io.Writer) *cobra.Command {
 	load := plan.Load{Limit: 10, Poll: 30 * time.Minute, Machine: plan.Machine{Cores: 1}}
 	memory, bandwidth, spare := newQuantity(bytesOfMemory, "1GiB"), newQuantity(bitsASecond, "100Mbit"), newQuantity(shareOfAll, "10%")
+	growth, peers := newQuantity(timesAsMuch, "2x"), metricsReader{}
 	costsFile, rule, asJSON := "", "feedring", false
 	cmd := &cobra.Command{
 		Use: "plan", Short: "how many peers a number of feeds and interests needs", Args: cobra.NoArgs,
 		Long: "how many peers a number of feeds and interests needs: the least number that has room for all\n\n" + strings.Join(planNotes, "\n"),
 		Example: "  feedring-sim plan --feeds 1000000 --interests 10000000\n  feedring-sim plan --feeds 1000000 --interests 40000000 --memory 4GiB --cores 4 --readers 500000\n" +
-			"  feedring-sim plan --feeds 250000 --interests 40000000 --rule cobra   # Cobra's provisioner",
-		RunE: func(*cobra.Command, []string) error {
+			"  feedring-sim plan --feeds 250000 --interests 40000000 --rule cobra   # Cobra's provisioner\n" +
+			"  feedring-sim plan --feeds 1000 --metrics http://127.0.0.1:7414 --growth 2x   # peers that run",
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if rule != "feedring" && rule != "cobra" {
 				return errors.New("--rule: feedring or cobra")
 			}
 			load.Machine.Memory, load.Machine.Bandwidth, load.Spare = memory.value, bandwidth.value, spare.value
+			if len(peers.urls) > 0 {
+				if err := peers.check(cmd, &load, rule, growth.value); err != nil {
+					return fmt.Errorf("--%w", err)
+				}
+			} else if cmd.Flags().Changed("growth") || cmd.Flags().Changed("window") {
+				return errors.New("--growth and --window are about running peers: give --metrics as well")
+			}
 			if err := load.Check(); err != nil {
 				return fmt.Errorf("--%w", err)
 			}
@@ -54,6 +64,9 @@ func planCommand(stdout io.Writer) *cobra.Command {
 				}
 			}
 			result := planResult{Costs: costs.Table(), Notes: planNotes}
+			if len(peers.urls) > 0 {
+				return planRunning(cmd.Context(), stdout, peers, load, costs, growth.value, result, asJSON)
+			}
 			var show func(io.Writer)
 			var err error
 			if rule == "cobra" {
@@ -86,6 +99,9 @@ func planCommand(stdout io.Writer) *cobra.Command {
 	flags.Var(spare, "spare", "share of each resource that stays free")
 	flags.StringVar(&costsFile, "costs", "", "`FILE` with costs of your own, a JSON object such as {\"item_processor\": 0.0001}; --json lists the names, units and sources")
 	flags.StringVar(&rule, "rule", rule, "`feedring`, or cobra: crawlers, filters and reflectors by the rule of Cobra (section 3.5), where --cores is its processor constraint")
+	flags.StringArrayVar(&peers.urls, "metrics", nil, "`URL` of a running peer, whose /metrics is read in place of --interests; give it for each peer. Exit status 1 where one uses more than --spare leaves")
+	flags.DurationVar(&peers.window, "window", 10*time.Second, "over which processor and network of running peers are measured")
+	flags.Var(growth, "growth", "how many times the interests of running peers to plan for, beside those of now")
 	flags.BoolVar(&asJSON, "json", false, "one JSON object instead of text")
 	return cmd
 }

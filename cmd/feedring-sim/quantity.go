@@ -30,6 +30,7 @@ var (
 		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
 	}}
 	bitsASecond = quantityKind{"rate", "100Mbit or 1Gbit", []unit{{"kbit", 1e3}, {"Mbit", 1e6}, {"Gbit", 1e9}}}
+	timesAsMuch = quantityKind{"factor", "2x", []unit{{"x", 1}}}
 	shareOfAll  = quantityKind{"share", "10%", []unit{{"%", 0.01}}}
 )
 

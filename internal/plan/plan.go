@@ -138,7 +138,11 @@ func (l Load) needs(c *Costs) (fixed, whole, spread Use) {
 // of each resource. Where fixed + whole alone is more, no number helps: themes are
 // divided into the least number of parts that fits, each with p peers for its part
 // of the interests.
-func Reckon(l Load, c Costs) (Result, error) {
+func Reckon(l Load, c Costs) (Result, error) { return ReckonBy(l, c, unscaled()) }
+
+// ReckonBy is Reckon where each resource costs so many times as much as the costs
+// say.
+func ReckonBy(l Load, c Costs, by Use) (Result, error) {
 	if err := l.Check(); err != nil {
 		return Result{}, err
 	}
@@ -151,13 +155,12 @@ func Reckon(l Load, c Costs) (Result, error) {
 	case l.Themes > l.Feeds:
 		return Result{}, fmt.Errorf("themes %d: give no more than there are feeds (%d)", l.Themes, l.Feeds)
 	}
-	all := Use{l.Machine.Memory, l.Machine.Cores, l.Machine.Bandwidth, l.Machine.Bandwidth, c[MostInterests]}
+	all := l.all(&c)
 	fixed, whole, spread := l.needs(&c)
 	usable, divided := all, 1.0
 	for i := range all {
-		if i != Interests {
-			usable[i] *= 1 - l.Spare
-		}
+		fixed[i], whole[i], spread[i] = fixed[i]*by[i], whole[i]*by[i], spread[i]*by[i]
+		usable[i] = l.usable(i, all[i])
 		if free := usable[i] - fixed[i]; free <= 0 {
 			return Result{}, fmt.Errorf("%s: a peer that does nothing needs %.3g, and %.3g are left of %.3g", Names[i], fixed[i], usable[i], all[i])
 		} else if whole[i] >= free { // just as much leaves no room for what is spread
