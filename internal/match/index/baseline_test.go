@@ -19,10 +19,10 @@ func flatten(subs int) *flat {
 	w, p := newWorkload(1), planner{dict: f.dict}
 	for range subs {
 		in := w.interest()
-		row, _, err := p.plainRow(&in)
-		if err != nil {
+		if _, err := p.plain(&in); err != nil {
 			panic(err)
 		}
+		row := p.intern()
 		f.tokens = append(f.tokens, row...)
 		f.ends = append(f.ends, uint32(len(f.tokens)))
 	}

@@ -193,3 +193,37 @@ func BenchmarkMatchChange(b *testing.B) {
 		b.ReportMetric(float64(runs)*subs/t.Seconds(), unit)
 	}
 }
+
+// BenchmarkMatchLoad is the insertions of BenchmarkMatchChange all at once, as at a
+// start.
+func BenchmarkMatchLoad(b *testing.B) {
+	const subs, together = 1_000_000, 2_000
+	var spent time.Duration
+	interests := make([]Interest, together)
+	runs := 0
+	for b.Loop() {
+		ix, w := New(), newWorkload(1)
+		start, making := computing(), time.Duration(0)
+		ix.InsertAll(func(yield func(Interest) bool) {
+			for range subs / together {
+				from := computing()
+				for i := range interests {
+					interests[i] = w.interest()
+				}
+				making += computing() - from
+				for i := range interests {
+					if !yield(interests[i]) {
+						return
+					}
+				}
+			}
+		}, func(_ ID, err error) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
+		spent += computing() - start - making
+		runs++
+	}
+	b.ReportMetric(float64(runs)*subs/spent.Seconds(), "inserts/s")
+}

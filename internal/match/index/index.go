@@ -67,25 +67,34 @@ func New() *Index {
 // It mostly takes less than a microsecond, but now and then merges what was
 // inserted before, at worst all: some tenths of a second for a million.
 func (ix *Index) Insert(in Interest) (ID, error) {
-	if err := check(&in); err != nil {
-		return 0, err
-	}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if ix.count >= maxIDs || ix.plan.dict.count.Load() > maxTokens-2*planRow*match.MaxTerms {
-		return 0, ErrFull
-	}
-	row, isPlain, err := ix.plan.plainRow(&in)
+	isPlain, err := ix.readable(&in)
 	if err != nil {
 		return 0, err
 	}
+	var id ID
 	if isPlain {
-		id := ix.takeID()
+		row := ix.plan.intern()
+		id = ix.takeID()
 		ix.addPlain(row, owner(id))
-		ix.settle()
-		return id, nil
+	} else if id, err = ix.insertRule(&in); err != nil {
+		return 0, err
 	}
-	return ix.insertRule(&in)
+	ix.settle()
+	return id, nil
+}
+
+// readable refuses what cannot be inserted. Of a mere conjunction it leaves the tokens
+// in the planner's scan.
+func (ix *Index) readable(in *Interest) (isPlain bool, err error) {
+	if err := check(in); err != nil {
+		return false, err
+	}
+	if ix.count >= maxIDs || ix.plan.dict.count.Load() > maxTokens-2*planRow*match.MaxTerms {
+		return false, ErrFull
+	}
+	return ix.plan.plain(in)
 }
 
 func (ix *Index) insertRule(in *Interest) (ID, error) {
@@ -103,7 +112,6 @@ func (ix *Index) insertRule(in *Interest) (ID, error) {
 	if !known {
 		ix.fileRule(number)
 	}
-	ix.settle()
 	return id, nil
 }
 

@@ -57,6 +57,27 @@ func (p *pair) insert(in Interest) {
 	p.ids = append(p.ids, id)
 }
 
+// insertAll is insert for many at once.
+func (p *pair) insertAll(all []Interest) {
+	p.t.Helper()
+	i := 0
+	p.index.InsertAll(slices.Values(all), func(id ID, err error) {
+		in := all[i]
+		i++
+		if errors.Is(err, ErrBroad) {
+			return
+		}
+		if _, known := p.model[id]; known || err != nil {
+			p.t.Fatalf("number %d: %v", id, err)
+		}
+		p.model[id] = in
+		p.ids = append(p.ids, id)
+	})
+	if i != len(all) {
+		p.t.Fatalf("%d of %d were told", i, len(all))
+	}
+}
+
 func (p *pair) delete(i int) {
 	p.t.Helper()
 	id := p.ids[i]

@@ -7,11 +7,15 @@ import (
 
 // pack builds everything anew: tokens that are in use, numbered by how many ask
 // them, one segment without what was deleted, and rules that have an owner.
-func (ix *Index) pack() {
+func (ix *Index) pack() { ix.packWith(ix.now.Load().plain.room()) }
+
+// packWith packs conjunctions that are filed nowhere, whose tokens are in no order,
+// with everything else.
+func (ix *Index) packWith(plain rows) {
 	old := ix.now.Load()
 	s := &snapshot{live: slices.Clone(old.live)}
 	ix.freeIDs(s.live)
-	plain, gates := old.plain.room(), old.gates.room()
+	gates := old.gates.room()
 	old.plain.gather(&plain, func(o owner) bool { return s.live.has(ID(o)) })
 	ix.packRules(s, old, &gates)
 
@@ -128,7 +132,7 @@ func (o *order) rewrite(r *rows) {
 			for j, t := range tokens {
 				tokens[j] = o.now[t]
 			}
-			descending(tokens)
+			tokens = descending(tokens)
 			done = ref.at
 		}
 		ref.key = rowKey(tokens)

@@ -19,26 +19,24 @@ type planner struct {
 	row  []uint32
 }
 
-// plainRow returns the tokens of an interest that is a mere conjunction, the
-// rarest first. They are p's own until its next use.
-func (p *planner) plainRow(in *Interest) (row []uint32, ok bool, err error) {
+// plain reports whether an interest is a mere conjunction, and leaves its tokens in
+// scan.
+func (p *planner) plain(in *Interest) (ok bool, err error) {
 	words, ok := in.Words.Conjunction()
 	if !ok && !in.Words.All() || !in.Since.IsZero() {
-		return nil, false, nil
+		return false, nil
 	}
 	if in.Theme == "" && in.Provider == "" && broadWords(words) {
-		return nil, false, ErrBroad
+		return false, ErrBroad
 	}
 	p.scan.words(words)
 	p.scan.names(in.Theme, in.Provider)
 	p.scan.cut(len(words))
-	if len(p.scan.tokens) > planRow {
-		return nil, false, nil
-	}
-	return p.intern(), true, nil
+	return len(p.scan.tokens) <= planRow, nil
 }
 
-// intern returns the numbers of the tokens in scan, the rarest first.
+// intern returns the numbers of the tokens in scan, the rarest first. They are p's
+// own until its next use.
 func (p *planner) intern() []uint32 {
 	p.dict.table.Load().fetch(p.scan.tokens)
 	p.row = p.row[:0]

@@ -15,6 +15,7 @@ type loading struct {
 	*Reflector
 	entries   map[uint64]slot
 	interests map[uint32]*interest
+	owned     []*interest // those that somebody has
 	damaged   int
 }
 
@@ -141,7 +142,7 @@ func (l *loading) subscription(key string, value []byte) bool {
 	}
 	if in.owners == 0 {
 		l.Reflector.interests[in.key] = in
-		l.matcher.add(in)
+		l.owned = append(l.owned, in)
 		if in.attempts == 0 {
 			l.due[in] = true
 			if in.public {
@@ -158,6 +159,7 @@ func (l *loading) subscription(key string, value []byte) bool {
 
 // finish removes what a crash left: interests of nobody, entries on no list.
 func (l *loading) finish() {
+	l.matcher.addAll(l.owned)
 	l.emptied = max(l.emptied, 0)
 	if l.journal == 0 {
 		l.emptied = l.serial

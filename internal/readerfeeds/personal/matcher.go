@@ -1,6 +1,7 @@
 package personal
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/feedring/feedring"
@@ -26,16 +27,41 @@ func newMatcher() *matcher {
 }
 
 func (l *matcher) add(in *interest) {
-	l.themes[in.query.Theme]++
-	if in.public {
-		l.public++
-	}
+	l.count(in)
 	if in.stem {
 		l.stemmed.add(in)
 		return
 	}
 	in.indexID = l.plain.add(in, in.expr)
 	in.expr = nil
+}
+
+func (l *matcher) count(in *interest) {
+	l.themes[in.query.Theme]++
+	if in.public {
+		l.public++
+	}
+}
+
+// addAll is add for all that a store has, to a matcher that has none. It forgets the
+// words of those that are not stemmed, as add does.
+func (l *matcher) addAll(all []*interest) {
+	l.plain.addAll(func(yield func(*interest, *match.Expr) bool) {
+		for _, in := range all {
+			if in.stem {
+				l.add(in)
+				continue
+			}
+			l.count(in)
+			if !yield(in, in.expr) {
+				return
+			}
+			in.expr = nil
+		}
+	})
+	for id, in := range l.plain.owners {
+		in.indexID = index.ID(id)
+	}
 }
 
 func (l *matcher) remove(in *interest) {
@@ -86,7 +112,29 @@ func newPart() *part {
 // add takes an interest and returns its place. Dates are no business of the
 // index: with them no two interests would be the same to it.
 func (p *part) add(in *interest, words *match.Expr) index.ID {
-	id, err := p.index.Insert(index.Interest{Theme: in.query.Theme, Provider: in.query.Provider, Words: words})
+	id, err := p.index.Insert(wanted(in, words))
+	return p.own(in, words, id, err)
+}
+
+// addAll adds many at once.
+func (p *part) addAll(all iter.Seq2[*interest, *match.Expr]) {
+	var in *interest
+	var words *match.Expr
+	p.index.InsertAll(func(yield func(index.Interest) bool) {
+		for in, words = range all {
+			if !yield(wanted(in, words)) {
+				return
+			}
+		}
+	}, func(id index.ID, err error) { p.own(in, words, id, err) })
+}
+
+func wanted(in *interest, words *match.Expr) index.Interest {
+	return index.Interest{Theme: in.query.Theme, Provider: in.query.Provider, Words: words}
+}
+
+// own notes whose a place of the index is, or that the index refused.
+func (p *part) own(in *interest, words *match.Expr, id index.ID, err error) index.ID {
 	if err != nil {
 		p.broad = append(p.broad, broad{in, words})
 		return 0
@@ -157,9 +205,13 @@ func (s *stemmed) matching(a *arrival, language string) (found []*interest) {
 	p := s.parts[stemmer.Language()]
 	if p == nil {
 		p = newPart()
-		for in, expr := range s.asking {
-			p.add(in, stemmer.Expr(expr))
-		}
+		p.addAll(func(yield func(*interest, *match.Expr) bool) {
+			for in, expr := range s.asking {
+				if !yield(in, stemmer.Expr(expr)) {
+					return
+				}
+			}
+		})
 		s.parts[stemmer.Language()] = p
 	}
 	for _, in := range p.matching(a, stemmer.Text(a.text)) {
