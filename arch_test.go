@@ -207,6 +207,7 @@ var arrows = map[string][]string{
 	"node/internal/personalfeeds": {
 		".", "client", "internal/match", "internal/peer", "internal/readerfeeds/personal", "internal/store", "internal/web", "node/internal/readers", "node/internal/storage",
 	},
+	"node/internal/fleet": {".", "internal/fleet", "internal/readerfeeds/personal", "internal/store"},
 	"node/internal/identity": {
 		".", "internal/host", "internal/peer", "internal/presence", "internal/store", "internal/web", "internal/wire", "node/codec",
 		"node/internal/origins", "node/internal/publish", "proto/feedring/v1",

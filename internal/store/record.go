@@ -24,6 +24,7 @@ const (
 	BucketHistory                        // the index of the history
 	BucketCopy                           // how far copies of others' feeds reach
 	BucketFork                           // evidence against publishers that signed two histories
+	BucketFleet                          // rows of the fleet
 	buckets
 )
 

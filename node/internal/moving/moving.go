@@ -194,7 +194,7 @@ func keptRecord(b store.Bucket, key string, value []byte) ([]byte, error) {
 }
 
 func copyRecords(ctx context.Context, old, next *store.Store) error {
-	for _, b := range []store.Bucket{store.BucketFeed, store.BucketHub, store.BucketPeer, store.BucketSubscription} {
+	for _, b := range []store.Bucket{store.BucketFeed, store.BucketHub, store.BucketPeer, store.BucketSubscription, store.BucketFleet} {
 		for record, err := range old.List(b) {
 			if err != nil {
 				return err

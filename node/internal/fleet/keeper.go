@@ -1,0 +1,300 @@
+// Package fleet keeps the rows of a fleet at two of its peers: it writes each change at
+// both, compares them once a minute and where the members changed, and has the personal
+// feeds open of the slots that this peer serves.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/readerfeeds/personal"
+	"github.com/feedring/feedring/internal/store"
+)
+
+const (
+	every    = time.Minute     // between two comparisons with a peer that has the same slots
+	patience = 2 * time.Second // with a peer that does not answer
+)
+
+// Peers are the members of the fleet. Its methods are safe for concurrent use.
+type Peers interface {
+	// Members lists them. This peer is one.
+	Members() []fleet.Member
+	// Do sends a request to the ServeHTTP of another one's Keeper. The URL of the
+	// request has a path alone.
+	Do(ctx context.Context, to feedring.PeerID, r *http.Request) (*http.Response, error)
+}
+
+// Lists are the personal feeds that are open: see personal.Reflector.
+type Lists interface {
+	Adopt(ctx context.Context, all ...personal.Adopted) error
+	Forget(ctx context.Context, ids ...string) error
+	Adopted() iter.Seq[string]
+	Holds(id string) bool
+	Wait(ctx context.Context, id string) (filled bool)
+}
+
+// Config is what a Keeper is given. All fields are needed.
+type Config struct {
+	Self  feedring.PeerID
+	Store *store.Store
+	Peers Peers
+	Lists Lists
+	Log   *slog.Logger
+}
+
+// slot is what is known of a slot without reading it.
+type slot struct {
+	changing sync.Mutex // held while its rows are read and written; taken before Keeper.mu
+
+	// Keeper.mu guards the rest.
+	sum        fleet.Sum
+	users      int
+	feeds      int
+	live       int // rows that were not deleted, of all kinds
+	tombstones int
+	since      uint64 // epoch in which this peer came to hold it; 0: it does not
+	settled    uint64 // epoch in which all members were asked for it
+	agreed     bool   // the other holder had the same rows when they were compared
+	open       bool   // all its feeds are
+	lists      bool   // some of its feeds may be open though it is not served here
+	idle       bool   // that was so a minute ago, too
+}
+
+func (s *slot) rows() int { return s.live + s.tombstones }
+
+// member is another member.
+type member struct {
+	back   uint64 // epoch in which it came back
+	asked  uint64 // epoch in which it was last asked for all that this peer holds, or did not answer
+	silent bool   // it did not answer then
+}
+
+// Keeper keeps this peer's part of a fleet. All methods are safe for concurrent use.
+type Keeper struct {
+	cfg      Config
+	patience time.Duration
+
+	changed chan struct{} // holds one: the members may be others
+	due     chan struct{} // holds one: a comparison
+	opening chan struct{} // holds one: lists
+	swept   time.Time     // the day on which tombstones were last ended; Run's
+
+	mu       sync.Mutex
+	places   *fleet.Places
+	epoch    uint64 // counts changes of the members
+	members  map[feedring.PeerID]*member
+	slots    [fleet.Slots]slot
+	alone    map[fleet.Key]bool // written here alone, in slots that agree otherwise
+	settling map[fleet.Slot]chan struct{}
+	fresh    []fleet.Key // feeds to be opened, of slots that are open
+}
+
+// Open reads which rows this peer has. Nothing moves before Run.
+func Open(cfg Config) (*Keeper, error) {
+	k := &Keeper{
+		cfg: cfg, patience: patience, members: make(map[feedring.PeerID]*member), alone: make(map[fleet.Key]bool), settling: make(map[fleet.Slot]chan struct{}),
+		changed: make(chan struct{}, 1), due: make(chan struct{}, 1), opening: make(chan struct{}, 1),
+	}
+	damaged := 0
+	for r, err := range cfg.Store.ListPrefix(store.BucketFleet, rowPrefix) {
+		if err != nil {
+			return nil, fmt.Errorf("rows of the fleet: %w", err)
+		}
+		row, err := fleet.Decode(r.Value)
+		if err != nil || keyOf(row.Key) != r.Key {
+			damaged++
+			continue
+		}
+		k.count(&row, 1)
+	}
+	if damaged > 0 {
+		cfg.Log.Warn("fleet: rows that cannot be read are passed over, and fetched from another peer", "rows", damaged)
+	}
+	k.refresh()
+	return k, nil
+}
+
+// Changed says that the members may be others. It does not block.
+func (k *Keeper) Changed() { signal(k.changed) }
+
+// signal fills a channel that holds one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Places says which members have which slots, as this peer last saw it.
+func (k *Keeper) Places() *fleet.Places {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.places
+}
+
+// Run compares rows, opens and closes lists, until ctx ends.
+func (k *Keeper) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-k.changed:
+				k.refresh()
+			}
+		}
+	})
+	running.Go(func() {
+		k.reconcile(ctx)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-k.opening:
+				k.openLists(ctx)
+			}
+		}
+	})
+	running.Go(func() {
+		minute := time.NewTicker(every)
+		defer minute.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-k.due:
+				k.compareAll(ctx, false)
+			case now := <-minute.C:
+				k.sweep(ctx, now)
+				k.compareAll(ctx, true)
+				k.closeLists(ctx)
+			}
+		}
+	})
+	running.Wait()
+}
+
+// refresh takes in who the members are.
+func (k *Keeper) refresh() {
+	members := k.cfg.Peers.Members()
+	k.mu.Lock()
+	before := k.places
+	k.mu.Unlock()
+	places := before.With(members) // only this goroutine changes them
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	next, changed := make(map[feedring.PeerID]*member), k.epoch == 0
+	for _, m := range members {
+		if !places.Present(m.Peer) || m.Peer == k.cfg.Self {
+			continue
+		}
+		if next[m.Peer] = k.members[m.Peer]; next[m.Peer] == nil {
+			next[m.Peer], changed = &member{back: k.epoch + 1}, true
+		}
+	}
+	changed = changed || len(next) != len(k.members)
+	for i := range k.slots {
+		at := fleet.Slot(i)
+		a, b := before.Holders(at)
+		c, d := places.Holders(at)
+		if a == c && b == d && !changed {
+			continue
+		}
+		changed = true
+		s := &k.slots[i]
+		other := k.otherOf(places, at)
+		if other != k.otherOf(before, at) || k.members[other] == nil {
+			s.agreed = false
+		}
+		if holds := c == k.cfg.Self || d == k.cfg.Self; !holds {
+			s.since = 0
+		} else if s.since == 0 {
+			s.since = k.epoch + 1
+		}
+		if places.Serves(at) != k.cfg.Self && s.open {
+			s.open, s.lists, s.idle = false, true, false
+		}
+	}
+	k.places, k.members = places, next
+	if changed {
+		k.epoch++
+		signal(k.due)
+		signal(k.opening)
+	}
+}
+
+// otherOf is the other holder of a slot that this peer holds; empty: there is none, or
+// this peer does not hold it.
+func (k *Keeper) otherOf(p *fleet.Places, at fleet.Slot) feedring.PeerID {
+	switch first, second := p.Holders(at); k.cfg.Self {
+	case first:
+		return second
+	case second:
+		return first
+	}
+	return ""
+}
+
+// Status is what this peer has of the fleet.
+type Status struct {
+	Serves int // slots
+	Keeps  int // slots that another serves
+	Users  int // of slots that it serves
+	Feeds  int // of slots that it serves
+	Rows   int // that were not deleted, of slots that it serves
+	Once   int // of these, those that no other present peer is known to have
+	Moving int // rows of slots of others, which do not have them yet
+}
+
+// Status counts. The sums over all peers are those of the fleet.
+func (k *Keeper) Status() (t Status) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := range k.slots {
+		s, at := &k.slots[i], fleet.Slot(i)
+		switch serves := k.places.Serves(at); {
+		case s.since == 0:
+			t.Moving += s.rows()
+			continue
+		case serves != k.cfg.Self:
+			t.Keeps++
+			continue
+		}
+		t.Serves++
+		t.Users, t.Feeds, t.Rows = t.Users+s.users, t.Feeds+s.feeds, t.Rows+s.live
+		if !s.agreed || !k.places.Present(k.otherOf(k.places, at)) {
+			t.Once += s.live
+		}
+	}
+	for key := range k.alone {
+		if at := key.ID.Slot(); k.slots[at].agreed && k.places.Serves(at) == k.cfg.Self && k.places.Present(k.otherOf(k.places, at)) {
+			t.Once++
+		}
+	}
+	return t
+}
+
+// The errors of Change, Get and Wake. ErrUnsure: a peer that may have the row did not
+// answer, so it is not known that there is none.
+var (
+	ErrNobody  = errors.New("no peer of the fleet that has this is there: try again in some minutes")
+	ErrUnsure  = errors.New("a peer of the fleet that may have this does not answer: try again in some seconds")
+	ErrUnknown = errors.New("the fleet has no such row")
+)
+
+// ElsewhereError says which peer serves what was to be changed.
+type ElsewhereError struct{ Peer feedring.PeerID }
+
+func (e *ElsewhereError) Error() string {
+	return "another peer of the fleet serves this: " + string(e.Peer)
+}

@@ -1,0 +1,380 @@
+package fleet
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/store"
+)
+
+// rowPrefix is what keys of rows begin with: then come slot, kind and id.
+const rowPrefix = "r"
+
+func slotPrefix(at fleet.Slot) string {
+	return string(binary.BigEndian.AppendUint16([]byte(rowPrefix), uint16(at)))
+}
+
+func keyOf(key fleet.Key) string {
+	return string(binary.BigEndian.AppendUint64(append([]byte(slotPrefix(key.ID.Slot())), byte(key.Kind)), uint64(key.ID)))
+}
+
+// count adds a row to what is known of its slot, or takes it away. The caller holds mu,
+// or nobody else has the Keeper.
+func (k *Keeper) count(r *fleet.Row, by int) {
+	s := &k.slots[r.ID.Slot()]
+	s.sum.Toggle(r.Digest())
+	if !r.Live() {
+		s.tombstones += by
+		return
+	}
+	s.live += by
+	switch r.Kind {
+	case fleet.User:
+		s.users += by
+	case fleet.Feed:
+		s.feeds += by
+	}
+}
+
+// read returns a row, also one that was deleted. One that cannot be read is not there.
+func (k *Keeper) read(key fleet.Key) (r fleet.Row, ok bool, err error) {
+	value, err := k.cfg.Store.Value(store.BucketFleet, keyOf(key))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return r, false, nil
+	case err != nil:
+		return r, false, err
+	}
+	r, err = fleet.Decode(value)
+	return r, err == nil && r.Key == key, nil
+}
+
+// all returns the rows of a slot whose keys begin with something, also deleted ones.
+func (k *Keeper) all(prefix string) (rows []fleet.Row, err error) {
+	for record, err := range k.cfg.Store.ListPrefix(store.BucketFleet, prefix) {
+		if err != nil {
+			return nil, err
+		}
+		if r, err := fleet.Decode(record.Value); err == nil && keyOf(r.Key) == record.Key {
+			rows = append(rows, r)
+		}
+	}
+	return rows, nil
+}
+
+// Get returns a row that was not deleted. Where this peer has just come to hold it, it
+// asks the others first, and for a row that it lacks the other holder. It fails with ErrUnknown, ErrUnsure, or as the store does.
+func (k *Keeper) Get(ctx context.Context, key fleet.Key) (fleet.Row, error) {
+	sure := k.settle(ctx, key.ID.Slot())
+	r, ok, err := k.read(key)
+	if err == nil && !ok {
+		// It may have been stopped for a while, or a row may be under way.
+		sure = k.fetchOther(ctx, key) && sure
+		r, ok, err = k.read(key)
+	}
+	switch {
+	case err != nil:
+		return r, err
+	case ok && r.Live():
+		return r, nil
+	case !ok && !sure:
+		return r, ErrUnsure
+	}
+	return fleet.Row{}, ErrUnknown
+}
+
+// Rows returns the rows of a kind in a slot that were not deleted, as Get does.
+func (k *Keeper) Rows(ctx context.Context, at fleet.Slot, kind fleet.Kind) (rows []fleet.Row, err error) {
+	if !k.settle(ctx, at) {
+		return nil, ErrUnsure
+	}
+	all, err := k.all(slotPrefix(at) + string(rune(kind)))
+	for _, r := range all {
+		if r.Live() {
+			rows = append(rows, r)
+		}
+	}
+	return rows, err
+}
+
+// write writes rows of one slot that supersede what is there; a row of version 0 is one
+// that ends. The caller holds the slot's changing, and old are the rows as they are.
+func (k *Keeper) write(ctx context.Context, at fleet.Slot, old, rows []fleet.Row) error {
+	changes := make([]store.Change, len(rows))
+	for i := range rows {
+		changes[i].Key = keyOf(rows[i].Key)
+		if rows[i].Version > 0 {
+			changes[i].Value = rows[i].Encode()
+		}
+	}
+	err := k.cfg.Store.Write(ctx, store.BucketFleet, changes)
+	if err != nil { // some may be on disk
+		all, readErr := k.all(slotPrefix(at))
+		if readErr != nil {
+			return err
+		}
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		s := &k.slots[at]
+		s.sum, s.users, s.feeds, s.live, s.tombstones, s.agreed = fleet.Sum{}, 0, 0, 0, 0, false
+		for i := range all {
+			k.count(&all[i], 1)
+		}
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := range old {
+		k.count(&old[i], -1)
+	}
+	for i := range rows {
+		if rows[i].Version > 0 {
+			k.count(&rows[i], 1)
+		}
+	}
+	return nil
+}
+
+// merge takes rows of other peers in. It returns those that it has and that supersede
+// the given ones, and fails as the store does: then some may be taken in.
+func (k *Keeper) merge(ctx context.Context, rows []fleet.Row) (newer []fleet.Row, err error) {
+	bySlot := make(map[fleet.Slot][]fleet.Row)
+	for _, r := range rows {
+		bySlot[r.ID.Slot()] = append(bySlot[r.ID.Slot()], r)
+	}
+	for at, rows := range bySlot {
+		better, err := k.mergeSlot(ctx, at, rows)
+		newer = append(newer, better...)
+		if err != nil {
+			return newer, err
+		}
+	}
+	return newer, nil
+}
+
+func (k *Keeper) mergeSlot(ctx context.Context, at fleet.Slot, rows []fleet.Row) (newer []fleet.Row, err error) {
+	s, today := &k.slots[at], dayOf(time.Now())
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	stays := make(map[fleet.Key]fleet.Row)
+	var order []fleet.Key
+	for _, r := range rows {
+		if had, twice := stays[r.Key]; !twice {
+			order = append(order, r.Key)
+			stays[r.Key] = r
+		} else if r.Supersedes(&had) {
+			stays[r.Key] = r
+		}
+	}
+	var old, write []fleet.Row
+	for _, key := range order {
+		r := stays[key]
+		is, ok, err := k.read(key)
+		switch {
+		case err != nil:
+			return newer, err
+		case ok && is.Supersedes(&r):
+			newer = append(newer, is)
+		case ok && r.Supersedes(&is):
+			old, write = append(old, is), append(write, r)
+		case !ok && !r.Expired(today):
+			write = append(write, r)
+		}
+	}
+	if len(write) == 0 {
+		return newer, nil
+	}
+	if err := k.write(ctx, at, old, write); err != nil {
+		return newer, err
+	}
+	k.follow(ctx, write)
+	return newer, nil
+}
+
+// follow has lists follow rows that changed.
+func (k *Keeper) follow(ctx context.Context, rows []fleet.Row) {
+	var gone []string
+	for i := range rows {
+		r := &rows[i]
+		if r.Kind != fleet.Feed {
+			continue
+		}
+		if !r.Live() {
+			gone = append(gone, r.ID.String())
+			continue
+		}
+		k.mu.Lock()
+		if s := &k.slots[r.ID.Slot()]; s.open && len(k.fresh) < maxFresh {
+			k.fresh = append(k.fresh, r.Key)
+		} else {
+			s.open = false // all its feeds are opened again: those that are stay as they are
+		}
+		k.mu.Unlock()
+		signal(k.opening)
+	}
+	if len(gone) == 0 {
+		return
+	}
+	if err := k.cfg.Lists.Forget(ctx, gone...); err != nil {
+		k.cfg.Log.Debug("fleet: lists of feeds that were revoked are still on disk", "err", err)
+	}
+}
+
+// Change makes the next version of a row that this peer serves, and returns when it is
+// on disk here and at the other holder; here alone if that one is away or does not
+// answer in two seconds. change is told the row as it is and whether it is there, and
+// says what its value becomes; nil: the row is deleted. It may be called again if the
+// other holder had a newer version. It fails with its own error, ErrNobody, an
+// *ElsewhereError, fleet.ErrLarge, or as the store's Write does.
+func (k *Keeper) Change(ctx context.Context, key fleet.Key, change func(old fleet.Row, is bool) (value []byte, err error)) (fleet.Row, error) {
+	const tries = 4
+	for try := 1; ; try++ {
+		r, changed, err := k.changeHere(ctx, key, change)
+		if err != nil || !changed {
+			return r, err
+		}
+		newer, err := k.giveOther(ctx, &r)
+		if err != nil {
+			k.cfg.Log.Debug("fleet: a row is here alone until peers compare what they have", "err", err)
+			return r, nil
+		}
+		if newer == nil || try == tries {
+			return r, nil
+		}
+		if _, err := k.merge(ctx, []fleet.Row{*newer}); err != nil {
+			return r, err
+		}
+	}
+}
+
+func (k *Keeper) changeHere(ctx context.Context, key fleet.Key, change func(old fleet.Row, is bool) ([]byte, error)) (r fleet.Row, changed bool, err error) {
+	at := key.ID.Slot()
+	switch serves := k.Places().Serves(at); serves {
+	case k.cfg.Self:
+	case "":
+		return r, false, ErrNobody
+	default:
+		return r, false, &ElsewhereError{serves}
+	}
+	k.settle(ctx, at)
+	s := &k.slots[at]
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	old, ok, err := k.read(key)
+	if err != nil {
+		return r, false, err
+	}
+	is := ok && old.Live()
+	value, err := change(old, is)
+	if err != nil || len(value) == 0 && !is {
+		return old, false, err
+	}
+	r = fleet.Row{Key: key, Version: old.Version + 1, Value: value}
+	if len(value) == 0 {
+		r.Value, r.Deleted = nil, time.Now().UTC().Truncate(time.Second)
+	}
+	if err := r.Valid(); err != nil {
+		return r, false, err
+	}
+	var before []fleet.Row
+	if ok {
+		before = append(before, old)
+	}
+	if err := k.write(ctx, at, before, []fleet.Row{r}); err != nil {
+		return r, false, err
+	}
+	k.follow(ctx, []fleet.Row{r})
+	return r, true, nil
+}
+
+// giveOther gives a row to the other holder. It returns the row that the other one has
+// if that supersedes it.
+func (k *Keeper) giveOther(ctx context.Context, r *fleet.Row) (newer *fleet.Row, err error) {
+	at := r.ID.Slot()
+	k.mu.Lock()
+	other := k.otherOf(k.places, at)
+	present := k.places.Present(other)
+	k.mu.Unlock()
+	err = errAway
+	if present {
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), k.patience)
+		defer cancel()
+		var rows []fleet.Row
+		if rows, err = k.give(within, other, []fleet.Row{*r}); err == nil {
+			for i := range rows {
+				if rows[i].Key == r.Key && rows[i].Supersedes(r) {
+					return &rows[i], nil
+				}
+			}
+			k.mu.Lock()
+			delete(k.alone, r.Key)
+			k.mu.Unlock()
+			return nil, nil
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.alone) < maxAlone {
+		k.alone[r.Key] = true
+	} else {
+		k.slots[at].agreed = false
+	}
+	return nil, err
+}
+
+// maxFresh bounds the feeds that are opened one by one.
+const maxFresh = 1 << 12
+
+// maxAlone bounds the rows that are known to be here alone one by one. With more, all
+// rows of their slots count.
+const maxAlone = 1 << 14
+
+var errAway = errors.New("the other holder is away")
+
+// dayOf is when the day began. Tombstones end by it, so that two peers end them in the
+// same minute.
+func dayOf(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour) }
+
+// sweep ends tombstones, once a day.
+func (k *Keeper) sweep(ctx context.Context, now time.Time) {
+	today := dayOf(now)
+	if k.swept.Equal(today) {
+		return
+	}
+	k.swept = today
+	for i := range k.slots {
+		k.mu.Lock()
+		some := k.slots[i].tombstones > 0
+		k.mu.Unlock()
+		if !some {
+			continue
+		}
+		if err := k.sweepSlot(ctx, fleet.Slot(i), today); err != nil {
+			k.cfg.Log.Debug("fleet: tombstones are kept for another day", "err", err)
+			return
+		}
+	}
+}
+
+func (k *Keeper) sweepSlot(ctx context.Context, at fleet.Slot, now time.Time) error {
+	s := &k.slots[at]
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	all, err := k.all(slotPrefix(at))
+	if err != nil {
+		return err
+	}
+	var old, end []fleet.Row
+	for _, r := range all {
+		if r.Expired(now) {
+			old, end = append(old, r), append(end, fleet.Row{Key: r.Key})
+		}
+	}
+	if len(end) == 0 {
+		return nil
+	}
+	return k.write(ctx, at, old, end)
+}
