@@ -18,11 +18,11 @@ type Config struct {
 	Freshness time.Duration // the paper's F: how long entries of others are cached
 	Keep      time.Duration // how long this peer keeps copies of them; 0: while they are fresh
 	Seed      uint64        // of the machine's own random source
-	// Fetchers is how many peers of the group this one wants to fetch a feed
-	// that several of them mirror: more notice an origin or a mirror that lies,
-	// and find news sooner where they tell it. 0: this peer shares no fetches.
+	// Fetchers is how many peers of the group this one wants to fetch a feed that several of them mirror: more notice an
+	// origin or a mirror that lies, and find news sooner. 0: this peer shares no fetches.
 	Fetchers int
-	Meshes   Meshes `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
+	Every    time.Duration // between two fetches of a feed; 0: not fixed
+	Meshes   Meshes        `state:"changes nothing that is done"` // of the machines of one process; nil: shares with nobody
 }
 
 // State is what must survive a restart. The driver loads it before New.

@@ -95,7 +95,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	m.placer = placement.New(placement.Config{
 		Group: m.group, Theme: cfg.Theme, Self: cfg.Self, Refresh: cfg.Refresh, Freshness: cfg.Freshness,
 	}, shell{m}, st.Term.Claimant)
-	m.sharing = fetchassign.NewSharing(fetchassign.Config{Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Fetchers: cfg.Fetchers}, shell{m})
+	m.sharing = fetchassign.NewSharing(fetchassign.Config{Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Fetchers: cfg.Fetchers, Every: cfg.Every}, shell{m})
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(times.Later(now, m.want.Dropped))}

@@ -28,7 +28,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 		}
 	}
 	want := []string{
-		"Holding.changed", "Identity.last", "Identity.since", "Member.reportedAt", "Replicator.askedAt", "Replicator.clearedAt", "Window.began", "assignedFeed.since", "candidate.at", "check.due", "check.last", "check.vouchedAt",
+		"Holding.changed", "Identity.last", "Identity.since", "Member.reportedAt", "Replicator.askedAt", "Replicator.clearedAt", "Window.began", "assignedFeed.since", "candidate.at", "candidate.told", "candidate.vainUntil", "check.due", "check.last", "check.vouchedAt",
 		"copyMark.since", "datedFetch.at", "failedStandIn.until", "graft.begun", "lookup.due", "lookup.since", "memberFeed.askedToFetchAt", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
 		"memberFeed.validUntil", "memberFeed.waitingSince", "seek.since", "shares.toldTill",
 	}

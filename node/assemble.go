@@ -230,7 +230,7 @@ func (n *Node) newMachine() error {
 	start := time.Now()
 	m, err := peer.New(peer.Config{
 		Self: n.ID(), Refresh: n.cfg.Refresh, Attempts: n.cfg.Attempts, Freshness: n.cfg.Freshness, Keep: n.cfg.keeps(),
-		Routing: n.cfg.Routing, Fetchers: n.cfg.Fetchers, Joining: len(n.joins.All()) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
+		Routing: n.cfg.Routing, Fetchers: n.cfg.Fetchers, Every: n.cfg.Interval, Joining: len(n.joins.All()) > 0 || len(n.host.KnownPeers()) > 0 || n.cfg.LAN,
 		Seed: seed(),
 	}, st, start)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 func exchangeCommand(stdout, stderr io.Writer) *cobra.Command {
 	cfg := exchange.Default()
-	cmd := experimentCommand("exchange", "FeedEx's experiment: readers alone, FeedEx, and ours with the same looks at origins",
+	cmd := experimentCommand("exchange", "FeedEx's experiment: readers alone, FeedEx, and ours: one looks for all, as often as all did, and once an hour",
 		"  feedring-sim exchange --plot exchange.svg\n  feedring-sim exchange --interval 16h --long 2d", stdout, stderr,
 		func(seed uint64, progress experiment.Progress) (outcome, error) {
 			cfg.Seed = seed
@@ -45,7 +45,7 @@ func exchangeTables(out io.Writer, r exchange.Result) {
 		title string
 		rows  []exchange.Row
 	}{{"As the paper's run, " + r.Config.Short.String(), r.Short}, {"Entries of " + r.Config.Long.String() + ", seen until all is settled", r.Long}} {
-		lag := [][]string{{"interval", "alone", "FeedEx", "ours", "ours, half the looks", "missed: alone", "FeedEx", "ours", "half", "published"}}
+		lag := [][]string{{"interval", "alone", "FeedEx", "ours", "ours, once an hour", "missed: alone", "FeedEx", "ours", "hourly", "published"}}
 		calls := [][]string{{"interval", "FeedEx: check_did", "put_entries", "entries of a put", "published", "check for each new bundle", "ours: notify", "polls", "entries", "notify for each new bundle"}}
 		for i, row := range run.rows {
 			lag = append(lag, lagRow(row))
@@ -61,12 +61,15 @@ func exchangeTables(out io.Writer, r exchange.Result) {
 		table(out, run.title+": calls that a node receives a minute", calls)
 	}
 	table(out, fmt.Sprintf("As the paper's run, with %d machines of %d whose looks fail", r.Config.Failing, r.Config.Nodes), [][]string{
-		{"interval", "alone", "FeedEx", "ours", "ours, half the looks", "missed: alone", "FeedEx", "ours", "half", "published"}, lagRow(r.Failing)})
+		{"interval", "alone", "FeedEx", "ours", "ours, once an hour", "missed: alone", "FeedEx", "ours", "hourly", "published"}, lagRow(r.Failing)})
 	riders := [][]string{{"system", "D", "lag of riders", "of others", "after the first, s: riders", "others", "missed by riders", "by others"}}
 	for _, row := range r.Riders {
 		d := "none"
 		if row.Bound > 0 {
 			d = num(row.Bound)
+		}
+		if row.Kept {
+			row.Riding.System += ", turns in vain kept"
 		}
 		riders = append(riders, []string{row.Riding.System, d, num(row.Riding.Lag.Mean), num(row.Others.Lag.Mean), num(row.Riding.Spread.Mean),
 			num(row.Others.Spread.Mean), percent(row.Riding.Missed.Mean), percent(row.Others.Missed.Mean)})
@@ -76,10 +79,10 @@ func exchangeTables(out io.Writer, r exchange.Result) {
 
 func lagRow(row exchange.Row) []string {
 	cells := []string{row.Every.String()}
-	for _, s := range []exchange.Score{row.Alone, row.FeedEx, row.Ours, row.Half} {
+	for _, s := range []exchange.Score{row.Alone, row.FeedEx, row.Ours, row.Hourly} {
 		cells = append(cells, num(s.Lag.Mean))
 	}
-	for _, s := range []exchange.Score{row.Alone, row.FeedEx, row.Ours, row.Half} {
+	for _, s := range []exchange.Score{row.Alone, row.FeedEx, row.Ours, row.Hourly} {
 		cells = append(cells, fmt.Sprintf("%.2f %%", 100*s.Missed.Mean))
 	}
 	return append(cells, exchangePublished[row.Every])
@@ -98,12 +101,12 @@ func exchangePicture(r exchange.Result) ([][]*plot.Plot, error) {
 			line("alone", run.rows, hours(func(r exchange.Row) float64 { return r.Alone.Lag.Mean })),
 			line("FeedEx", run.rows, hours(func(r exchange.Row) float64 { return r.FeedEx.Lag.Mean })),
 			line("ours", run.rows, hours(func(r exchange.Row) float64 { return r.Ours.Lag.Mean })),
-			line("ours, half the looks", run.rows, hours(func(r exchange.Row) float64 { return r.Half.Lag.Mean })))
+			line("ours, once an hour", run.rows, hours(func(r exchange.Row) float64 { return r.Hourly.Lag.Mean })))
 		ps.add("Figure 5, "+run.title+": missing entries", axes{x: "interval (hours)", y: "%", logX: true},
 			line("alone", run.rows, hours(func(r exchange.Row) float64 { return 100 * r.Alone.Missed.Mean })),
 			line("FeedEx", run.rows, hours(func(r exchange.Row) float64 { return 100 * r.FeedEx.Missed.Mean })),
 			line("ours", run.rows, hours(func(r exchange.Row) float64 { return 100 * r.Ours.Missed.Mean })),
-			line("ours, half the looks", run.rows, hours(func(r exchange.Row) float64 { return 100 * r.Half.Missed.Mean })))
+			line("ours, once an hour", run.rows, hours(func(r exchange.Row) float64 { return 100 * r.Hourly.Missed.Mean })))
 		ps.add("Figure 6, "+run.title+": calls a minute", axes{x: "interval (hours)", y: "received by a node", logX: true},
 			line("FeedEx check_did", run.rows, hours(func(r exchange.Row) float64 { return r.FeedEx.Checks })),
 			line("FeedEx put_entries", run.rows, hours(func(r exchange.Row) float64 { return r.FeedEx.Puts })),

@@ -27,10 +27,11 @@ type Config struct {
 	Freshness time.Duration
 	Keep      time.Duration // of copies; 0: while they are fresh
 	Routing   Routing
-	Fetchers  int      // see group.Config; 0: looks are not shared
-	Joining   bool     // peers to join through are being dialled: wait for Known before founding
-	Seed      uint64   // of all random choices
-	Interner  Interner `state:"changes nothing that is done"` // of the peers of one process; nil: shares with nobody
+	Fetchers  int           // see group.Config; 0: looks are not shared
+	Every     time.Duration // as well
+	Joining   bool          // peers to join through are being dialled: wait for Known before founding
+	Seed      uint64        // of all random choices
+	Interner  Interner      `state:"changes nothing that is done"` // of the peers of one process; nil: shares with nobody
 }
 
 // Interner finds equal values of several peers of one process, so that each is held

@@ -72,7 +72,7 @@ func (m *Machine) begin(theme feedring.Theme) *membership {
 	}
 	machine, err := group.New(group.Config{
 		Theme: theme, Self: m.cfg.Self, Refresh: m.cfg.Refresh, Attempts: m.cfg.Attempts,
-		Freshness: m.cfg.Freshness, Keep: m.cfg.Keep, Seed: m.random.Uint64(), Fetchers: m.cfg.Fetchers, Meshes: m.cfg.Interner,
+		Freshness: m.cfg.Freshness, Keep: m.cfg.Keep, Seed: m.random.Uint64(), Fetchers: m.cfg.Fetchers, Every: m.cfg.Every, Meshes: m.cfg.Interner,
 	}, m.saved.Groups[theme], m.now)
 	if err != nil {
 		return nil // New of this package checked the same configuration

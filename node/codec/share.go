@@ -19,7 +19,7 @@ func encodeTurnsWanted(e *encoder, m group.AssignmentsWanted) *feedringv1.TurnsW
 		f := &m.Feeds[i]
 		p.Feeds = append(p.Feeds, &feedringv1.TurnWanted{
 			Url: f.URL, DistanceMs: wire.SpanTo(f.Distance), Lookers: wire.CountTo(f.Fetchers), Holds: f.Fetching, Failing: f.Failing,
-			Last: lastTo(f.Last),
+			Last: lastTo(f.Last), EveryMs: wire.SpanTo(f.Every),
 		})
 	}
 	return p
@@ -34,7 +34,7 @@ func decodeTurnsWanted(d *decoder, p *feedringv1.TurnsWanted) group.AssignmentsW
 		m.Feeds = append(m.Feeds, group.AssignmentRequest{
 			URL: d.Text("url", f.GetUrl(), maxURL), Distance: d.Span("distance", f.GetDistanceMs()),
 			Fetchers: d.Count("lookers", f.GetLookers()), Fetching: f.GetHolds(), Failing: f.GetFailing(),
-			Last: lastFrom(d, f.GetLast()),
+			Last: lastFrom(d, f.GetLast()), Every: d.Span("every", f.GetEveryMs()),
 		})
 	}
 	return m

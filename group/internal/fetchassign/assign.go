@@ -100,7 +100,7 @@ func (c *hostCount) compare(a, b *candidate, s *assignedFeed) int {
 // do at the host, or is nearer and can take all that b fetches there. Nearer means at most
 // half the latency, so that assignments do not move to and fro. None moves for a latency
 // that nobody measured.
-func (d *Assigner) replaces(c *hostCount, a, b *candidate, url string) bool {
+func (d *Assigner) replaces(h *Snapshot, c *hostCount, a, b *candidate, url string) bool {
 	if a.failing != b.failing {
 		return b.failing
 	}
@@ -109,11 +109,11 @@ func (d *Assigner) replaces(c *hostCount, a, b *candidate, url string) bool {
 		return true
 	}
 	nearer := b.latency > 0 && 2*a.latencyOrWorst() <= b.latencyOrWorst() && b.latencyOrWorst()-a.latencyOrWorst() >= minGain
-	return nearer && (more == 0 || c.must[b.peer] == 0 && d.takesAll(c, a.peer, b.peer, hostOf(url)))
+	return nearer && (more == 0 || c.must[b.peer] == 0 && d.takesAll(h, c, a.peer, b.peer, hostOf(url)))
 }
 
 // takesAll reports whether a could fetch all that b fetches at a host.
-func (d *Assigner) takesAll(c *hostCount, a, b feedring.PeerID, host string) bool {
+func (d *Assigner) takesAll(h *Snapshot, c *hostCount, a, b feedring.PeerID, host string) bool {
 	pair := [2]feedring.PeerID{a, b}
 	if all, known := c.takesOver[pair]; known {
 		return all
@@ -121,7 +121,7 @@ func (d *Assigner) takesAll(c *hostCount, a, b feedring.PeerID, host string) boo
 	c.takesOver[pair] = !slices.ContainsFunc(d.hosts[host], func(url string) bool {
 		s := d.feeds[url]
 		i, ok := slices.BinarySearchFunc(s.candidates, a, func(a candidate, p feedring.PeerID) int { return cmp.Compare(a.peer, p) })
-		return slices.Contains(s.fetchers, b) && (!ok || s.candidates[i].failing)
+		return slices.Contains(s.fetchers, b) && (!ok || s.candidates[i].failsAt(h.Now))
 	})
 	return c.takesOver[pair]
 }
@@ -154,9 +154,10 @@ func (d *Assigner) assignFeed(h *Snapshot, c *hostCount, url string, s *assigned
 		fetchers = max(fetchers, s.candidates[i].fetchers)
 	}
 	fetchers = min(fetchers, offerers)
-	in, out := s.split(c, func(a *candidate) bool { return slices.Contains(s.fetchers, a.peer) })
+	s.reviewTurns(h)
+	in, out := s.split(h, c, func(a *candidate) bool { return slices.Contains(s.fetchers, a.peer) })
 	if len(in) < fetchers {
-		in, out = s.split(c, func(a *candidate) bool {
+		in, out = s.split(h, c, func(a *candidate) bool {
 			return slices.Contains(s.fetchers, a.peer) || a.peer == from && a.fetching && a.at.Equal(h.Now)
 		})
 	}
@@ -167,7 +168,7 @@ func (d *Assigner) assignFeed(h *Snapshot, c *hostCount, url string, s *assigned
 			in, out = append(in, out[0]), out[1:]
 		}
 		for i := len(in) - 1; i >= 0; i-- {
-			if j := slices.IndexFunc(out, func(a candidate) bool { return d.replaces(c, &a, &in[i], url) }); j >= 0 {
+			if j := slices.IndexFunc(out, func(a candidate) bool { return d.replaces(h, c, &a, &in[i], url) }); j >= 0 {
 				in[i] = out[j]
 				out = slices.Delete(out, j, j+1)
 			}
@@ -186,10 +187,14 @@ func (d *Assigner) assignFeed(h *Snapshot, c *hostCount, url string, s *assigned
 	return true
 }
 
+// failsAt reports whether an origin fails for a candidate, or the last turn of the candidate brought nothing.
+func (a *candidate) failsAt(now time.Time) bool { return a.failing || now.Before(a.vainUntil) }
+
 // split lists the candidates that fetch and the others, the best first.
-func (s *assignedFeed) split(c *hostCount, looks func(*candidate) bool) (in, out []candidate) {
+func (s *assignedFeed) split(h *Snapshot, c *hostCount, looks func(*candidate) bool) (in, out []candidate) {
 	for i := range s.candidates {
-		if a := s.candidates[i]; looks(&a) {
+		a := s.candidates[i]
+		if a.failing = a.failsAt(h.Now); looks(&a) {
 			in = append(in, a)
 		} else {
 			out = append(out, a)

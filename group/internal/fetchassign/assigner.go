@@ -36,8 +36,12 @@ type candidate struct {
 	latency  time.Duration // 0: unknown
 	fetchers int
 	failing  bool
-	fetching bool // by its own report
+	fetching bool          // by its own report
+	every    time.Duration // between two of its fetches, as it says; 0: not fixed
 	at       time.Time
+
+	told      time.Time // when it last told a fetch, or since when it is known as a fetcher; zero: it is none
+	vainUntil time.Time // its turn brought nothing
 }
 
 // NewAssigner returns one without requests.
@@ -159,7 +163,7 @@ func (d *Assigner) record(h *Snapshot, from feedring.PeerID, f *Request) (s *ass
 	old := s.candidates[i]
 	s.candidates[i] = candidate{
 		peer: from, latency: min(max(f.Distance, 0), unknownLatency), fetchers: min(max(f.Fetchers, 1), MaxFetchers), failing: f.Failing,
-		fetching: f.Fetching, at: h.Now,
+		fetching: f.Fetching, every: max(f.Every, 0), at: h.Now, told: old.told, vainUntil: old.vainUntil,
 	}
 	old.at = h.Now
 	return s, s.candidates[i] != old || len(s.announced) == 0
@@ -176,6 +180,9 @@ func (s *assignedFeed) onLastFetch(h *Snapshot, from feedring.PeerID, l *LastFet
 		return false
 	}
 	s.last = last
+	if i := slices.IndexFunc(s.candidates, func(a candidate) bool { return a.peer == from }); i >= 0 {
+		s.toldBy(h, i)
+	}
 	return true
 }
 

@@ -17,8 +17,9 @@ import (
 type Member struct {
 	group      feedring.GroupID
 	feeds      map[string]*memberFeed
-	fetchers   int       // that this peer wants for each feed
-	reportedAt time.Time // when a fetch was last reported to the manager
+	fetchers   int           // that this peer wants for each feed
+	every      time.Duration // between two fetches; 0: not fixed
+	reportedAt time.Time     // when a fetch was last reported to the manager
 }
 
 // share is one feed.
@@ -43,14 +44,15 @@ type memberFeed struct {
 	failed          []failedStandIn   // of the last 24 h, the newest last; never changed, only replaced
 }
 
-// NewMember returns the part of a peer that offers no feeds and wants so many fetchers for each.
-func NewMember(group feedring.GroupID, fetchers int) *Member {
-	return &Member{group: group, feeds: map[string]*memberFeed{}, fetchers: fetchers}
+// NewMember returns the part of a peer that offers no feeds, wants so many fetchers for each, and fetches at a fixed
+// interval; 0: its scheduler decides.
+func NewMember(group feedring.GroupID, fetchers int, every time.Duration) *Member {
+	return &Member{group: group, feeds: map[string]*memberFeed{}, fetchers: fetchers, every: every}
 }
 
 // Clone returns an independent copy.
 func (o *Member) Clone() *Member {
-	return &Member{o.group, clone.Map(o.feeds), o.fetchers, o.reportedAt}
+	return &Member{o.group, clone.Map(o.feeds), o.fetchers, o.every, o.reportedAt}
 }
 
 // Describe follows what the peer offers.
@@ -133,7 +135,7 @@ func (o *Member) request(h *Snapshot, url string, s *memberFeed) Request {
 	if s.announced.Slot == 0 && h.Now.Sub(s.failedAt) > failedPeriods*h.Refresh {
 		s.failedAt = time.Time{} // nothing is known of late
 	}
-	w := Request{URL: url, Distance: s.reportedLatency, Fetchers: o.fetchers, Fetching: s.announced.Slot > 0, Failing: !s.failedAt.IsZero()}
+	w := Request{URL: url, Distance: s.reportedLatency, Fetchers: o.fetchers, Every: o.every, Fetching: s.announced.Slot > 0, Failing: !s.failedAt.IsZero()}
 	if s.unreported {
 		s.unreported, o.reportedAt = false, h.Now
 	}

@@ -18,6 +18,7 @@ type Request struct {
 	Distance time.Duration // of the sender to the origin; 0: unknown
 	Fetchers int           // how many fetchers the sender wants
 	Fetching bool          // the sender fetches now
+	Every    time.Duration // between two fetches by the sender; 0: its scheduler decides
 	Failing  bool          // in vain
 	Last     *LastFetch    // of the fetcher; nil: not known
 }

@@ -41,7 +41,8 @@ type Config struct {
 	Group    feedring.GroupID
 	Self     feedring.PeerID
 	Refresh  time.Duration
-	Fetchers int // that this peer wants for each feed; 0: it shares no fetches
+	Fetchers int           // that this peer wants for each feed; 0: it shares no fetches
+	Every    time.Duration // between two of its fetches; 0: its scheduler decides
 }
 
 // Sharing is one peer's part in the shared fetches of one group: as a member and, while it manages, for all. It has
@@ -57,7 +58,7 @@ type Sharing struct {
 
 // NewSharing returns the part of a peer that offers no feeds.
 func NewSharing(cfg Config, group Membership) *Sharing {
-	return &Sharing{cfg: cfg, group: group, member: NewMember(cfg.Group, cfg.Fetchers), assigner: NewAssigner()}
+	return &Sharing{cfg: cfg, group: group, member: NewMember(cfg.Group, cfg.Fetchers, cfg.Every), assigner: NewAssigner()}
 }
 
 // Clone returns an independent copy for another membership.

@@ -2407,13 +2407,15 @@ func (x *TurnsWanted) GetFeeds() []*TurnWanted {
 
 // TurnWanted is one feed of TurnsWanted.
 type TurnWanted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	DistanceMs    int64                  `protobuf:"varint,2,opt,name=distance_ms,json=distanceMs,proto3" json:"distance_ms,omitempty"`
-	Lookers       uint32                 `protobuf:"varint,3,opt,name=lookers,proto3" json:"lookers,omitempty"`
-	Holds         bool                   `protobuf:"varint,4,opt,name=holds,proto3" json:"holds,omitempty"`
-	Failing       bool                   `protobuf:"varint,5,opt,name=failing,proto3" json:"failing,omitempty"`
-	Last          *LastLook              `protobuf:"bytes,6,opt,name=last,proto3" json:"last,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Url        string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	DistanceMs int64                  `protobuf:"varint,2,opt,name=distance_ms,json=distanceMs,proto3" json:"distance_ms,omitempty"`
+	Lookers    uint32                 `protobuf:"varint,3,opt,name=lookers,proto3" json:"lookers,omitempty"`
+	Holds      bool                   `protobuf:"varint,4,opt,name=holds,proto3" json:"holds,omitempty"`
+	Failing    bool                   `protobuf:"varint,5,opt,name=failing,proto3" json:"failing,omitempty"`
+	Last       *LastLook              `protobuf:"bytes,6,opt,name=last,proto3" json:"last,omitempty"`
+	// Between two looks of the sender, where that is fixed.
+	EveryMs       int64 `protobuf:"varint,7,opt,name=every_ms,json=everyMs,proto3" json:"every_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2488,6 +2490,13 @@ func (x *TurnWanted) GetLast() *LastLook {
 		return x.Last
 	}
 	return nil
+}
+
+func (x *TurnWanted) GetEveryMs() int64 {
+	if x != nil {
+		return x.EveryMs
+	}
+	return 0
 }
 
 // LastLook is what the last look at a feed left to who looks next.
@@ -2962,7 +2971,7 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x06copies\x18\x06 \x03(\v2\x14.feedring.v1.FeedRefR\x06copies\"i\n" +
 	"\vTurnsWanted\x12+\n" +
 	"\x06header\x18\x01 \x01(\v2\x13.feedring.v1.HeaderR\x06header\x12-\n" +
-	"\x05feeds\x18\x02 \x03(\v2\x17.feedring.v1.TurnWantedR\x05feeds\"\xb4\x01\n" +
+	"\x05feeds\x18\x02 \x03(\v2\x17.feedring.v1.TurnWantedR\x05feeds\"\xcf\x01\n" +
 	"\n" +
 	"TurnWanted\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1f\n" +
@@ -2971,7 +2980,8 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\alookers\x18\x03 \x01(\rR\alookers\x12\x14\n" +
 	"\x05holds\x18\x04 \x01(\bR\x05holds\x12\x18\n" +
 	"\afailing\x18\x05 \x01(\bR\afailing\x12)\n" +
-	"\x04last\x18\x06 \x01(\v2\x15.feedring.v1.LastLookR\x04last\"\xec\x01\n" +
+	"\x04last\x18\x06 \x01(\v2\x15.feedring.v1.LastLookR\x04last\x12\x19\n" +
+	"\bevery_ms\x18\a \x01(\x03R\aeveryMs\"\xec\x01\n" +
 	"\bLastLook\x12\x15\n" +
 	"\x06ago_ms\x18\x01 \x01(\x03R\x05agoMs\x12\x17\n" +
 	"\await_ms\x18\x02 \x01(\x03R\x06waitMs\x12\x12\n" +

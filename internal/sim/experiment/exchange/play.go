@@ -169,9 +169,13 @@ func byChance(random *rand.Rand, subscriptions [][]int, working []bool, every, u
 	return inOrder(turns)
 }
 
-// staggered gives each subscriber of a feed its turn, so that looks are as far
-// apart as they can be: turn i of n, every interval.
-func staggered(random *rand.Rand, subscriptions [][]int, working []bool, feeds int, every, until time.Duration) []turn {
+// A fetcher whose turn brought nothing is passed over for so long: as group/internal/fetchassign does.
+const vainFor = 24 * time.Hour
+
+// byOne has one subscriber fetch a feed for all, at a fixed interval that each feed has for itself. A node that tells
+// nobody what it fetched keeps its turn if turns are kept; otherwise it loses it to the next after two intervals without
+// a word, and has it again, being the nearest, when it is passed over no more.
+func byOne(random *rand.Rand, subscriptions [][]int, working []bool, feeds int, every func(subscribers int) time.Duration, until time.Duration, silent int, kept bool) []turn {
 	var turns []turn
 	for f := range feeds {
 		var subscribers []int
@@ -184,11 +188,20 @@ func staggered(random *rand.Rand, subscriptions [][]int, working []bool, feeds i
 			continue
 		}
 		random.Shuffle(len(subscribers), func(a, b int) { subscribers[a], subscribers[b] = subscribers[b], subscribers[a] })
-		gap := every / time.Duration(len(subscribers))
-		at := time.Duration(random.Int64N(int64(gap)))
-		for k := 0; at < until; k++ {
-			turns = append(turns, turn{at, subscribers[k%len(subscribers)], f})
-			at += gap
+		gap := every(len(subscribers))
+		vain := make([]time.Duration, len(subscribers)) // until when each is passed over
+		told, by := time.Duration(0), 0
+		for at := time.Duration(random.Int64N(int64(gap))); at < until; at += gap {
+			if !kept && at-told > 2*gap && subscribers[by] < silent {
+				vain[by] = at + vainFor
+			}
+			if next := slices.IndexFunc(vain, func(t time.Duration) bool { return t <= at }); !kept && next >= 0 && next != by {
+				by, told = next, at
+			}
+			if subscribers[by] >= silent {
+				told = at
+			}
+			turns = append(turns, turn{at, subscribers[by], f})
 		}
 	}
 	return inOrder(turns)

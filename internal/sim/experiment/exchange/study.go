@@ -76,13 +76,14 @@ type Row struct {
 	Every  time.Duration `json:"every_ns"`
 	Alone  Score         `json:"alone"`
 	FeedEx Score         `json:"feedex"`
-	Ours   Score         `json:"ours"`
-	Half   Score         `json:"half"` // ours with half the looks
+	Ours   Score         `json:"ours"`   // one looks for all, as often as all subscribers together
+	Hourly Score         `json:"hourly"` // one looks for all, once an hour
 }
 
 // Riders is how those who forward nothing come off beside those who do.
 type Riders struct {
 	Bound  float64 `json:"bound"` // of FeedEx; 0: not FeedEx
+	Kept   bool    `json:"kept"`  // ours: turns that bring nothing are kept
 	Riding Score   `json:"riding"`
 	Others Score   `json:"others"`
 }
@@ -105,16 +106,16 @@ func Study(cfg Config, progress experiment.Progress) (Result, error) {
 	r.Failing = cfg.row(run{every: cfg.ByRiders, length: cfg.Short, failing: cfg.Failing})
 	progress.Tell(done+1, total, "%d free riders", cfg.Riders)
 	for _, d := range cfg.Bounds {
-		r.Riders = append(r.Riders, cfg.riders(FeedEx, d))
+		r.Riders = append(r.Riders, cfg.riders(FeedEx, d, false))
 	}
-	r.Riders = append(r.Riders, cfg.riders(Ours, 0))
+	r.Riders = append(r.Riders, cfg.riders(Ours, 0, true), cfg.riders(Ours, 0, false))
 	return r, nil
 }
 
-func (cfg Config) riders(system string, d float64) Riders {
-	s := newStage(cfg, run{every: cfg.ByRiders, length: cfg.Long, whole: true, riders: cfg.Riders, bound: d})
-	w := s.play(system, cfg.ByRiders)
-	return Riders{d,
+func (cfg Config) riders(system string, d float64, kept bool) Riders {
+	s := newStage(cfg, run{every: cfg.ByRiders, length: cfg.Long, whole: true, riders: cfg.Riders, bound: d, kept: kept})
+	w := s.play(system)
+	return Riders{d, kept,
 		s.score(w, system, func(i int) bool { return i < cfg.Riders }),
 		s.score(w, system, func(i int) bool { return i >= cfg.Riders }),
 	}
@@ -125,6 +126,7 @@ const (
 	Alone  = "alone"
 	FeedEx = "FeedEx"
 	Ours   = "ours"
+	Hourly = "ours, hourly"
 )
 
 // run is what differs from run to run.
@@ -135,15 +137,14 @@ type run struct {
 	failing int
 	riders  int
 	bound   float64 // 0: none
+	kept    bool    // turns that bring nothing
 }
 
 func (cfg Config) row(r run) Row {
 	s := newStage(cfg, r)
 	everybody := func(int) bool { return true }
-	score := func(system string, every time.Duration) Score {
-		return s.score(s.play(system, every), system, everybody)
-	}
-	return Row{r.every, score(Alone, r.every), score(FeedEx, r.every), score(Ours, r.every), score(Ours, 2*r.every)}
+	score := func(system string) Score { return s.score(s.play(system), system, everybody) }
+	return Row{r.every, score(Alone), score(FeedEx), score(Ours), score(Hourly)}
 }
 
 // stage is what all systems of a row have in common.
@@ -158,7 +159,7 @@ type stage struct {
 
 func newStage(cfg Config, r run) *stage {
 	s := &stage{cfg: cfg, run: r, to: r.length, end: r.length}
-	if r.whole { // half the looks take twice the time
+	if r.whole {
 		s.from, s.to, s.end = 2*r.every, 2*r.every+r.length, 4*r.every+r.length
 	}
 	s.feeds = newFeeds(cfg.Seed, cfg.Feeds, s.end)
@@ -171,7 +172,7 @@ func newStage(cfg Config, r run) *stage {
 }
 
 // play runs one system.
-func (s *stage) play(system string, every time.Duration) *world {
+func (s *stage) play(system string) *world {
 	random := rand.New(rand.NewPCG(s.cfg.Seed, 0x6578))
 	w := &world{feeds: s.feeds, nodes: make([]node, s.cfg.Nodes), from: s.from, until: s.end, random: random, riders: s.run.riders, hop: hop}
 	if places := s.cfg.Latencies.Places(s.cfg.Seed); places != nil {
@@ -180,16 +181,18 @@ func (s *stage) play(system string, every time.Duration) *world {
 	for range w.nodes {
 		w.stores = append(w.stores, newStore(s.feeds))
 	}
-	if system == Ours {
-		w.turns = staggered(random, s.subscriptions, s.working, s.cfg.Feeds, every, s.end)
-	} else {
-		w.turns = byChance(random, s.subscriptions, s.working, every, s.end)
-	}
-	switch system {
+	switch every := func(subscribers int) time.Duration { return s.run.every / time.Duration(subscribers) }; system {
+	case Hourly:
+		every = func(int) time.Duration { return time.Hour }
+		fallthrough
+	case Ours:
+		w.turns = byOne(random, s.subscriptions, s.working, s.cfg.Feeds, every, s.end, s.run.riders, s.run.kept)
+		s.ours(w)
 	case FeedEx:
 		s.feedex(w)
-	case Ours:
-		s.ours(w)
+		fallthrough
+	default:
+		w.turns = byChance(random, s.subscriptions, s.working, s.run.every, s.end)
 	}
 	w.play()
 	return w
