@@ -232,7 +232,7 @@ func (g *unknownMessage) shareInput() Input {
 	case 1:
 		return FetchNow{URL: g.ref().URL}
 	case 2:
-		msg = AssignmentsWanted{Header: h, Feeds: []AssignmentRequest{{URL: g.ref().URL, Distance: time.Duration(g.number()), Fetchers: g.rng.IntN(20) - 5, Fetching: g.rng.IntN(2) == 0, Failing: g.rng.IntN(2) == 0, Last: g.last()}}}
+		msg = AssignmentsWanted{Header: h, Feeds: []AssignmentRequest{{URL: g.ref().URL, Distance: time.Duration(g.number()), Fetchers: g.rng.IntN(20) - 5, Fetching: g.rng.IntN(2) == 0, Failing: g.rng.IntN(2) == 0, Every: time.Duration(g.number()), Last: g.last()}}}
 	case 3:
 		msg = Assignments{Header: h, For: time.Duration(g.number()), Feeds: []Assignment{{URL: g.ref().URL, By: []feedring.PeerID{g.peer(), g.peer()}[:g.rng.IntN(3)], Last: g.last()}}}
 	default:

@@ -60,7 +60,8 @@ func (a *commands) serveCommand() *cobra.Command {
 			"    url = \"https://www.example.org/feed.xml\"\n" +
 			"    provider = \"example.org\"       # if it is not the URL's host\n" +
 			"    file = \"/srv/www/feed.xml\"     # read whenever it changes, instead of the URL\n" +
-			"    share = \"summary\"              # title, summary or full",
+			"    share = \"summary\"              # title, summary or full\n" +
+			"    weight = 4.0                    # of its entries, from 1/16 to 16 times the mean feed's",
 		Example: `  # a publisher, beside the site
   feedring serve --feed news=https://www.lemonde.fr/rss/une.xml --join news.example
 
