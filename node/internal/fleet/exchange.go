@@ -341,7 +341,7 @@ func (k *Keeper) compareAll(ctx context.Context, all bool) {
 		for i := range k.slots {
 			s, at := &k.slots[i], fleet.Slot(i)
 			switch holds := flagOf(places, at, peer) != 0; {
-			case s.since == 0 && s.rows() > 0 && holds:
+			case s.since == 0 && s.rows() > 0 && holds && places.Present(k.cfg.Self):
 				plan[at] = flagTell | flagAlways
 			case s.since == 0:
 			case holds && (all || !s.agreed):

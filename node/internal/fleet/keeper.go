@@ -95,6 +95,9 @@ type Keeper struct {
 	slots    [fleet.Slots]slot
 	alone    map[fleet.Key]bool // written here alone, in slots that agree otherwise
 	settling map[fleet.Slot]chan struct{}
+	known    map[feedring.PeerID]time.Time // members of the last 30 days, and when they were last seen
+	saved    map[feedring.PeerID]time.Time // when that was written
+	opened   time.Time
 	fresh    []fleet.Key // feeds to be opened, of slots that are open
 }
 
@@ -102,6 +105,7 @@ type Keeper struct {
 func Open(cfg Config) (*Keeper, error) {
 	k := &Keeper{
 		cfg: cfg, patience: patience, members: make(map[feedring.PeerID]*member), alone: make(map[fleet.Key]bool), settling: make(map[fleet.Slot]chan struct{}),
+		known: make(map[feedring.PeerID]time.Time), saved: make(map[feedring.PeerID]time.Time), opened: time.Now(),
 		changed: make(chan struct{}, 1), due: make(chan struct{}, 1), opening: make(chan struct{}, 1),
 	}
 	damaged := 0
@@ -118,6 +122,9 @@ func Open(cfg Config) (*Keeper, error) {
 	}
 	if damaged > 0 {
 		cfg.Log.Warn("fleet: rows that cannot be read are passed over, and fetched from another peer", "rows", damaged)
+	}
+	if err := k.loadKnown(); err != nil {
+		return nil, fmt.Errorf("members of the fleet: %w", err)
 	}
 	k.refresh()
 	return k, nil
@@ -173,9 +180,11 @@ func (k *Keeper) Run(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case <-k.due:
+				k.saveKnown(ctx, time.Now())
 				k.compareAll(ctx, false)
 			case now := <-minute.C:
 				k.sweep(ctx, now)
+				k.saveKnown(ctx, now)
 				k.compareAll(ctx, true)
 				k.closeLists(ctx)
 			}
@@ -190,6 +199,7 @@ func (k *Keeper) refresh() {
 	k.mu.Lock()
 	before := k.places
 	k.mu.Unlock()
+	now := time.Now()
 	places := before.With(members) // only this goroutine changes them
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -200,6 +210,12 @@ func (k *Keeper) refresh() {
 		}
 		if next[m.Peer] = k.members[m.Peer]; next[m.Peer] == nil {
 			next[m.Peer], changed = &member{back: k.epoch + 1}, true
+			k.known[m.Peer] = now
+		}
+	}
+	for peer := range k.members {
+		if next[peer] == nil {
+			k.known[peer] = now // until now
 		}
 	}
 	changed = changed || len(next) != len(k.members)
@@ -284,8 +300,8 @@ func (k *Keeper) Status() (t Status) {
 	return t
 }
 
-// The errors of Change, Get and Wake. ErrUnsure: a peer that may have the row did not
-// answer, so it is not known that there is none.
+// The errors of Change, Get and Wake. ErrUnsure: a peer that may have the row does not
+// answer or is missing, so it is not known that there is none.
 var (
 	ErrNobody  = errors.New("no peer of the fleet that has this is there: try again in some minutes")
 	ErrUnsure  = errors.New("a peer of the fleet that may have this does not answer: try again in some seconds")

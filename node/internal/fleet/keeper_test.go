@@ -619,6 +619,41 @@ func TestRowsAreKeptOverARestart(t *testing.T) {
 	}
 }
 
+// TestAPeerThatStartsBeforeTheOthersSaysOfNothingThatItIsNot: all were stopped at once,
+// and it is the first that is back.
+func TestAPeerThatStartsBeforeTheOthersSaysOfNothingThatItIsNot(t *testing.T) {
+	f := newFleet(t, 4)
+	a := f.peers["A"]
+	at := f.slotOf("B", "C")
+	secret, key, value := feed(at, 1)
+	f.peers["B"].put(key, value)
+	a.saveKnown(t.Context(), time.Now())
+	check(t, a.disk.Close())
+	all := f.peers
+	f.peers = map[feedring.PeerID]*peer{"A": a}
+	a.start(0)
+	if err := a.Wake(t.Context(), secret); !errors.Is(err, ErrUnsure) {
+		t.Errorf("with three missing: %v", err)
+	}
+	f.peers = all
+	f.changed()
+	unknown, _, _ := feed(f.slotOf("A", "B"), 2)
+	if err := a.Wake(t.Context(), unknown); !errors.Is(err, ErrUnknown) {
+		t.Errorf("with all there: %v", err)
+	}
+	f.quiet("D", true, false)
+	if err := a.Wake(t.Context(), unknown); !errors.Is(err, ErrUnsure) || a.complete(time.Now()) {
+		t.Errorf("with one just gone: %v", err)
+	}
+	if !a.complete(time.Now().Add(moved)) {
+		t.Error("with one gone for long")
+	}
+	f.quiet("C", true, false)
+	if a.complete(time.Now().Add(24*time.Hour)) || !a.complete(time.Now().Add(fleet.Stays+time.Hour)) {
+		t.Error("with two gone")
+	}
+}
+
 func TestTombstonesEndAtBothAndDoNotComeBack(t *testing.T) {
 	f := newFleet(t, 2)
 	a, b := f.peers["A"], f.peers["B"]

@@ -80,7 +80,7 @@ func (k *Keeper) Get(ctx context.Context, key fleet.Key) (fleet.Row, error) {
 		return r, err
 	case ok && r.Live():
 		return r, nil
-	case !ok && !sure:
+	case !ok && (!sure || !k.complete(time.Now())):
 		return r, ErrUnsure
 	}
 	return fleet.Row{}, ErrUnknown
