@@ -28,7 +28,7 @@ GOVULNCHECK := $(TOOLS)/govulncheck@v1.8.0
 DEADCODE    := $(TOOLS)/deadcode@v0.52.0
 VULNDB      ?= https://vuln.go.dev
 
-.PHONY: all build cross cross-build run test compat soak faults-long durable siege holes sim explore bench compare verify quick measures realservers fmt vet lint dead tidy size vuln generate generated proto-check clean
+.PHONY: all build cross cross-build run test compat soak faults-long durable planet siege holes sim explore bench compare verify quick measures realservers fmt vet lint dead tidy size vuln generate generated proto-check clean
 
 all: build
 
@@ -78,6 +78,12 @@ siege:
 	@mkdir -p $(BIN) && rm -f $(BIN)/siege.json
 	@FEEDRING_SIEGE=$(or $(LENGTH),10m) FEEDRING_SIEGE_JSON=$(CURDIR)/$(BIN)/siege.json $(GO) test ./integration -run '^TestSiege$$' -v -count=1 -timeout 0; \
 	code=$$?; test ! -f $(BIN)/siege.json || cat $(BIN)/siege.json; exit $$code
+
+# 64 peers in namespaces, as far from each other as nodes of PlanetLab, for LENGTH (five
+# minutes if not said) and then until 16 managers were killed. PEERS=32 plays fewer. The
+# last lines are the figures; on a machine that is busy it ends as not played.
+planet:
+	FEEDRING_PLANET=$(or $(LENGTH),5m) FEEDRING_PEERS=$(or $(PEERS),64) $(GO) test ./integration -run '^TestPlanet$$' -v -count=1 -timeout 3h
 
 # Every rule that is taken out is noticed by the seed that once did.
 holes:

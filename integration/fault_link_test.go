@@ -4,6 +4,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -30,6 +31,7 @@ type lossyLink struct {
 	on     map[way]conditions // instead of calm
 	passed int
 	lost   int
+	late   []time.Duration // how much later than meant packets went on; see countLate
 }
 
 func newLossyLink(seed uint64, calm conditions) *lossyLink {
@@ -89,8 +91,33 @@ func (a *lossyLink) forward(from netip.Addr, packet []byte) {
 	a.passed++
 	kept := append([]byte(nil), packet...)
 	for _, d := range delays {
-		time.AfterFunc(d, func() { _, _ = port.Write(kept) })
+		due := time.Now().Add(d)
+		time.AfterFunc(d, func() {
+			a.countLate(time.Since(due))
+			_, _ = port.Write(kept)
+		})
 	}
+}
+
+// countLate remembers how late a packet is, of the last hundred thousand.
+func (a *lossyLink) countLate(by time.Duration) {
+	const most = 100_000
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.late) == most {
+		a.late = append(a.late[:0], a.late[most/2:]...)
+	}
+	a.late = append(a.late, by)
+}
+
+// lateness is how late packets were since it was last asked, in order.
+func (a *lossyLink) lateness() []time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	late := a.late
+	a.late = nil
+	slices.Sort(late)
+	return late
 }
 
 // fate is after which times a packet arrives: never, once or twice. It draws as

@@ -41,6 +41,7 @@ func openTUN(name string) (*os.File, error) {
 type lossyNet struct {
 	*internet
 	link *lossyLink
+	far  bool // each machine is in a /24 of its own
 }
 
 func newLossyNet(t testing.TB, seed uint64, calm conditions) *lossyNet {
@@ -51,7 +52,7 @@ func newLossyNet(t testing.TB, seed uint64, calm conditions) *lossyNet {
 	if _, err := os.Stat("/dev/net/tun"); err != nil {
 		lacking(t, "netns", "the kernel makes no devices for programs: %v", err)
 	}
-	s := &lossyNet{&internet{t: t}, newLossyLink(seed, calm)}
+	s := &lossyNet{internet: &internet{t: t}, link: newLossyLink(seed, calm)}
 	t.Cleanup(func() {
 		s.link.mu.Lock()
 		defer s.link.mu.Unlock()
@@ -65,13 +66,16 @@ func (s *lossyNet) machine(name string) *machine {
 	s.t.Helper()
 	s.machines++
 	m := &machine{net: s.internet, space: s.space(name), addr: fmt.Sprintf("25.7.0.%d", s.machines)}
+	if s.far {
+		m.addr = fmt.Sprintf("25.7.%d.1", s.machines)
+	}
 	var port *os.File
 	m.inside(func() (err error) {
 		port, err = openTUN("out")
 		return err
 	})
 	s.t.Cleanup(func() { _ = port.Close() })
-	s.ip("-n", m.space, "addr", "add", m.addr+"/24", "dev", "out")
+	s.ip("-n", m.space, "addr", "add", m.addr+"/16", "dev", "out")
 	s.ip("-n", m.space, "link", "set", "out", "up")
 	go s.link.attach(m.ip(), port)
 	return m
