@@ -26,6 +26,8 @@ func TestParseTheme(t *testing.T) {
 		{"météo", "", "at place 2"},
 		{"a/b", "", `'/'`},
 		{strings.Repeat("x", 33), "", "at most 32"},
+		{"fleet-0123456789ABCDEF", "", "name of a fleet"},
+		{"fleet-0123456789abcde", "fleet-0123456789abcde", ""},
 	} {
 		got, err := feedring.ParseTheme(c.in)
 		if c.err == "" && (err != nil || string(got) != c.want) {

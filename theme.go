@@ -1,6 +1,7 @@
 package feedring
 
 import (
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,20 @@ var aliases = map[string]Theme{
 // ParseTheme returns the canonical theme for what a person wrote, aliases
 // resolved. The error says which rule was broken.
 func ParseTheme(s string) (Theme, error) {
+	theme, err := parseTheme(s)
+	if theme.IsFleet() {
+		return "", fmt.Errorf("theme %q is the name of a fleet: fleets publish nothing, so no feed has one, and nobody reads it", theme)
+	}
+	return theme, err
+}
+
+// Canonical reports whether t is a theme as ParseTheme returns it, or that of a fleet.
+func (t Theme) Canonical() bool {
+	clean, err := parseTheme(string(t))
+	return err == nil && clean == t
+}
+
+func parseTheme(s string) (Theme, error) {
 	name := strings.ToLower(strings.TrimSpace(s))
 	switch {
 	case name == "":
@@ -73,6 +88,23 @@ func (t Theme) Aliases() (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// fleetPrefix and fleetDigits make the themes of fleets, which no feed has.
+const (
+	fleetPrefix = "fleet-"
+	fleetDigits = 16
+)
+
+// FleetTheme is the theme of the group that the peers of one fleet are in: it is named by
+// the first half of the hash of the fleet's key.
+func FleetTheme(hash [8]byte) Theme { return Theme(fleetPrefix + hex.EncodeToString(hash[:])) }
+
+// IsFleet reports whether t is such a theme. Their groups are closed to peers that are not
+// in the fleet, publish no feed, and are shown to nobody.
+func (t Theme) IsFleet() bool {
+	digits, ok := strings.CutPrefix(string(t), fleetPrefix)
+	return ok && len(digits) == fleetDigits && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 // Known reports whether t is in the Vocabulary.

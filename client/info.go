@@ -34,6 +34,7 @@ func (c *Client) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.
 func (c *Client) Ring(ctx context.Context) (groups []feedring.RingGroup, err error) {
 	err = c.inform(ctx, "", func(reply *feedringv1.InfoReply) (err error) {
 		groups, err = info.RingFrom(reply)
+		groups = slices.DeleteFunc(groups, func(g feedring.RingGroup) bool { return g.Theme.IsFleet() }) // peers of before name them
 		return err
 	})
 	return groups, err

@@ -53,8 +53,9 @@ type (
 	}
 	// Describe replaces what this peer's row says.
 	Describe struct {
-		Addrs []string
-		Feeds []feedring.Feed // Epoch 0: the machine chooses one
+		Addrs    []string
+		Feeds    []feedring.Feed // Epoch 0: the machine chooses one
+		Capacity int             // see Row
 	}
 	// Checked is the outcome of Check.
 	Checked = sitecheck.Outcome

@@ -86,7 +86,6 @@ func (m *Machine) beginIncarnation() {
 
 // describe puts what this peer publishes into its row.
 func (m *Machine) describe(d Describe) {
-	row := m.me().row
 	feeds := slices.Clone(d.Feeds)
 	sort.SliceStable(feeds, func(i, j int) bool { return feeds[i].URL < feeds[j].URL })
 	feeds = slices.CompactFunc(feeds, func(a, b feedring.Feed) bool { return a.URL == b.URL })
@@ -98,10 +97,10 @@ func (m *Machine) describe(d Describe) {
 	addrs := ToldAddrs(d.Addrs)
 	m.replicator.Describe(feeds)
 	m.sharing.Describe(feeds)
-	if slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) {
+	if row := m.me().row; slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) && row.Capacity == d.Capacity {
 		return
 	}
-	m.newRow(func(r *Row) { r.Feeds, r.Addrs = feeds, addrs })
+	m.newRow(func(r *Row) { r.Feeds, r.Addrs, r.Capacity = feeds, addrs, d.Capacity })
 	m.announceRow()
 }
 

@@ -187,11 +187,8 @@ type savedState struct {
 func decodeState(value []byte) (savedState, error) {
 	var saved savedState
 	err := json.Unmarshal(value, &saved)
-	if err == nil {
-		var theme feedring.Theme
-		if theme, err = feedring.ParseTheme(string(saved.Theme)); err == nil && theme != saved.Theme {
-			err = fmt.Errorf("theme %q", saved.Theme) // its terms would be found under no theme that is offered
-		}
+	if err == nil && !saved.Theme.Canonical() {
+		err = fmt.Errorf("theme %q", saved.Theme) // its terms would be found under no theme that is offered
 	}
 	if err != nil {
 		return savedState{}, &StateError{err}

@@ -30,8 +30,7 @@ func (m *Machine) valid(row *Row) bool {
 }
 
 func validTheme(row *Row) bool {
-	theme, err := feedring.ParseTheme(string(row.Theme))
-	return err == nil && theme == row.Theme && row.Group == row.Theme.Group()
+	return row.Theme.Canonical() && row.Group == row.Theme.Group()
 }
 
 func validAddrs(addrs []string) bool {

@@ -79,11 +79,12 @@ type (
 	}
 	// Offer replaces the feeds that this peer publishes, by theme. A theme that
 	// is new is joined or founded, one that is gone is left. The groups of Read are
-	// carried without a feed of one's own: joined, never founded.
+	// carried without a feed of one's own: joined, and founded only if they are fleets'.
 	Offer struct {
-		Addrs []string
-		Feeds map[feedring.Theme][]feedring.Feed
-		Read  []feedring.Theme
+		Addrs    []string
+		Feeds    map[feedring.Theme][]feedring.Feed
+		Read     []feedring.Theme
+		Capacity int // personal feeds that this peer has room for, told in the group of its fleet
 	}
 	// Trust replaces whom the owner of this peer trusts by hand: they have vouched standing here.
 	Trust = group.Trusted

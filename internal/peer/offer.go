@@ -16,13 +16,13 @@ func (m *Machine) offer(o Offer) {
 	if !m.leaving.IsZero() || m.suspended {
 		return
 	}
-	m.addrs = group.ToldAddrs(o.Addrs)
+	m.addrs, m.capacity = group.ToldAddrs(o.Addrs), o.Capacity
 	for _, it := range m.memberships {
 		it.toldOf = nil
 	}
 	offered := o.themes()
 	for _, theme := range sorted(offered, compareThemes) {
-		if clean, err := feedring.ParseTheme(string(theme)); err == nil && clean == theme {
+		if theme.Canonical() {
 			m.admit(theme, offered[theme])
 		}
 	}
@@ -62,7 +62,11 @@ func (m *Machine) admit(theme feedring.Theme, feeds []feedring.Feed) {
 		}
 	}
 	it.reads = len(feeds) == 0
-	m.drive(it, group.Describe{Addrs: m.addrs, Feeds: feeds})
+	say := group.Describe{Addrs: m.addrs, Feeds: feeds}
+	if theme.IsFleet() {
+		say.Capacity = m.capacity
+	}
+	m.drive(it, say)
 	m.decide(it)
 }
 
@@ -173,7 +177,7 @@ func (m *Machine) decide(it *membership) {
 	case it.phase == founding: // on its way to disk
 	case len(via) > 0 || it.phase == entering:
 		m.enter(it, via)
-	case it.reads: // a group without feeds would be of use to nobody
+	case it.reads && !it.theme.IsFleet(): // a group without feeds would be of use to nobody
 		it.next = m.now.Add(m.cfg.Refresh / 2)
 	case m.mayFound(it):
 		m.found(it)

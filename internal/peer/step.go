@@ -25,6 +25,7 @@ type Machine struct {
 	memberships map[feedring.GroupID]*membership
 	order       []*membership `state:"derived"` // memberships in ring order; nil: to be made
 	addrs       []string
+	capacity    int // told in the group of its fleet
 	known       []feedring.PeerID
 	joined      bool // every address to join through was tried
 	trusted     Trust

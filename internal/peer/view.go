@@ -1,6 +1,8 @@
 package peer
 
 import (
+	"slices"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
 	"github.com/feedring/feedring/internal/peer/internal/listing"
@@ -46,7 +48,7 @@ func (m *Machine) Membership(theme feedring.Theme) *group.View {
 func (m *Machine) look() *View {
 	around := m.ring.Shown()
 	v := &View{
-		Ring:        around.Groups,
+		Ring:        withoutFleets(around.Groups),
 		Addrs:       around.Addrs,
 		Groups:      map[feedring.Theme]feedring.Catalogue{},
 		Roles:       map[feedring.Theme]Status{},
@@ -56,6 +58,10 @@ func (m *Machine) look() *View {
 	for _, it := range m.memberships {
 		if it.reads && it.role == feedring.RoleNone {
 			continue // it waits for somebody to found the group, and nobody waits for that
+		}
+		if it.theme.IsFleet() {
+			v.Fleet = it.seen
+			continue
 		}
 		v.Roles[it.theme] = Status{Role: it.role, Term: it.seen.Term}
 		if it.role != feedring.RoleNone {
@@ -67,4 +73,13 @@ func (m *Machine) look() *View {
 		}
 	}
 	return v
+}
+
+// withoutFleets leaves out groups that publish nothing. Most rings have none.
+func withoutFleets(groups []feedring.RingGroup) []feedring.RingGroup {
+	isFleet := func(g feedring.RingGroup) bool { return g.Theme.IsFleet() }
+	if !slices.ContainsFunc(groups, isFleet) {
+		return groups
+	}
+	return slices.DeleteFunc(slices.Clone(groups), isFleet)
 }

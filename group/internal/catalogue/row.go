@@ -30,6 +30,7 @@ type Row struct {
 	Keep        time.Duration      // how long copies of others' entries are kept; 0: while they are fresh
 	Gone        []Gone             // copies of feeds whose publisher has left or is forgotten, in order
 	Left        bool               // a tombstone: the peer left in good order
+	Capacity    int                // personal feeds that the peer has room for in its fleet; 0: it is in none
 	Seal        *feedring.Seal     // by Peer; nil on one's own
 }
 
@@ -129,6 +130,9 @@ func (r *Row) hash() uint64 {
 	}
 	if r.Keep > 0 {
 		h = h.Text("keep").Number(uint64(r.Keep))
+	}
+	if r.Capacity > 0 {
+		h = h.Text("capacity").Number(uint64(r.Capacity))
 	}
 	for _, g := range r.Gone {
 		h = h.Text("gone").Text(g.Ref.URL).Text(string(g.Ref.Publisher)).Text(string(g.Provider))

@@ -123,6 +123,9 @@ func credential(network string, seal *feedring.Seal) (s charter.Statement, err e
 	if err != nil {
 		return s, err
 	}
+	if len(b.GetGroup()) > 0 {
+		d.Malformed("group", "it is a fleet's credential, and says nothing of a network")
+	}
 	s.Credential = &charter.Credential{
 		Subject: d.Peer("subject", b.GetSubject()), Rights: charter.Rights(b.GetRights()), NotBefore: d.Time("not before", b.GetNotBeforeUnixMs()),
 		Expires: d.Time("expires", b.GetExpiresUnixMs()), Serial: b.GetSerial(), Lifts: ids(d, "lifts", b.GetLifts(), charter.MaxLifts), Seal: seal,

@@ -76,11 +76,9 @@ func staleRingRows(v *peer.View, m ring.Rows) (count int) {
 		return 0
 	}
 	terms := make(map[feedring.GroupID]uint64, len(v.Ring))
-	leads := make(map[feedring.PeerID]bool, 2*len(v.Ring))
 	for i := range v.Ring {
 		g := &v.Ring[i]
 		terms[g.Theme.Group()] = g.Term
-		leads[g.Manager], leads[g.Secondary] = true, true
 	}
 	for _, r := range m.Rows {
 		if r.Term.Number < terms[r.Group] {
@@ -88,7 +86,7 @@ func staleRingRows(v *peer.View, m ring.Rows) (count int) {
 		}
 	}
 	for i := range m.Lost {
-		if !leads[m.Lost[i].By] {
+		if _, leads := v.Addrs[m.Lost[i].By]; !leads {
 			count++
 		}
 	}

@@ -176,7 +176,10 @@ type CredentialBody struct {
 	Serial uint64 `protobuf:"fixed64,5,opt,name=serial,proto3" json:"serial,omitempty"`
 	// Of a root's: the expulsions of the subject that it takes back, 16 bytes each;
 	// at most 256.
-	Lifts         [][]byte `protobuf:"bytes,6,rep,name=lifts,proto3" json:"lifts,omitempty"`
+	Lifts [][]byte `protobuf:"bytes,6,rep,name=lifts,proto3" json:"lifts,omitempty"`
+	// Of a fleet's, which its key signed: the group that the subject belongs to. Such
+	// a credential says nothing of a network.
+	Group         []byte `protobuf:"bytes,7,opt,name=group,proto3" json:"group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -249,6 +252,13 @@ func (x *CredentialBody) GetSerial() uint64 {
 func (x *CredentialBody) GetLifts() [][]byte {
 	if x != nil {
 		return x.Lifts
+	}
+	return nil
+}
+
+func (x *CredentialBody) GetGroup() []byte {
+	if x != nil {
+		return x.Group
 	}
 	return nil
 }
@@ -913,14 +923,15 @@ const file_feedring_v1_network_proto_rawDesc = "" +
 	"\x05label\x18\x01 \x01(\tR\x05label\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\rR\x04mode\x12\x14\n" +
 	"\x05roots\x18\x03 \x03(\fR\x05roots\x12&\n" +
-	"\x0fcreated_unix_ms\x18\x04 \x01(\x03R\rcreatedUnixMs\"\xc5\x01\n" +
+	"\x0fcreated_unix_ms\x18\x04 \x01(\x03R\rcreatedUnixMs\"\xdb\x01\n" +
 	"\x0eCredentialBody\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\fR\asubject\x12\x16\n" +
 	"\x06rights\x18\x02 \x01(\rR\x06rights\x12+\n" +
 	"\x12not_before_unix_ms\x18\x03 \x01(\x03R\x0fnotBeforeUnixMs\x12&\n" +
 	"\x0fexpires_unix_ms\x18\x04 \x01(\x03R\rexpiresUnixMs\x12\x16\n" +
 	"\x06serial\x18\x05 \x01(\x06R\x06serial\x12\x14\n" +
-	"\x05lifts\x18\x06 \x03(\fR\x05lifts\"\xbd\x01\n" +
+	"\x05lifts\x18\x06 \x03(\fR\x05lifts\x12\x14\n" +
+	"\x05group\x18\a \x01(\fR\x05group\"\xbd\x01\n" +
 	"\rExpulsionBody\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\fR\asubject\x12\"\n" +
 	"\rsince_unix_ms\x18\x02 \x01(\x03R\vsinceUnixMs\x12\x1c\n" +

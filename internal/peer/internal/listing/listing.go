@@ -40,7 +40,9 @@ func Catalogue(theme feedring.Theme, v *group.View) feedring.Catalogue {
 func Suggest(theme feedring.Theme, provider string, rows []*ring.Row, groups []*group.View) []string {
 	var themes, providers, near []string
 	for _, row := range rows {
-		themes = append(themes, string(row.Theme))
+		if !row.Theme.IsFleet() {
+			themes = append(themes, string(row.Theme))
+		}
 	}
 	for _, v := range groups {
 		for i := range v.Members {

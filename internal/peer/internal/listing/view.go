@@ -8,13 +8,14 @@ import (
 // View is what readers of a peer are shown: a snapshot that nothing changes,
 // safe to read from any goroutine.
 type View struct {
-	Ring   []feedring.RingGroup                  // in ring order
+	Ring   []feedring.RingGroup                  // in ring order, without groups of fleets
 	Addrs  map[feedring.PeerID][]string          // of managers and secondaries, as the map tells them
 	Groups map[feedring.Theme]feedring.Catalogue // of the groups that this peer is in
 	Roles  map[feedring.Theme]Status
 	// Memberships is this peer's membership of each group that it is in.
 	Memberships map[feedring.Theme]*group.View
-	Synced      bool // this peer had the whole map of another one
+	Fleet       *group.View // of the group of this peer's fleet; nil: it is in none
+	Synced      bool        // this peer had the whole map of another one
 }
 
 // Status is this peer's place in one group.
