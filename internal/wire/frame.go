@@ -35,6 +35,9 @@ func NewStream(raw io.ReadWriteCloser) *Stream {
 	return &Stream{raw: raw, in: bufio.NewReaderSize(raw, readBuffer)}
 }
 
+// Raw gives up the stream to a protocol without frames. Nothing must have been received.
+func (s *Stream) Raw() io.ReadWriteCloser { return s.raw }
+
 // Receive reads the next message. io.EOF: the other side ended in good order.
 func (s *Stream) Receive(m proto.Message, within time.Duration) error {
 	frame, err := s.ReceiveFrame(within)

@@ -21,6 +21,9 @@ const (
 	// Of networks with a charter.
 	VerbHello feedring.Verb = "hello"
 	VerbRoll  feedring.Verb = "roll"
+
+	// VerbFleet is of the peers of one fleet: HTTP/1.1 is spoken on its streams.
+	VerbFleet feedring.Verb = "fleet"
 )
 
 const (

@@ -56,7 +56,14 @@ type ServerConfig struct {
 	Counts   *refusals.Counts
 	Blocks   Blocks // nil: nobody is blocked
 	Forks    Forks  // nil: none is known
+	Closed   Closed // nil: this peer is in no closed group
 	Log      *slog.Logger
+}
+
+// Closed keeps strangers out of a closed group. It returns a message without what they may
+// not say there, false: nothing of it is left. It must not change the message, nor block.
+type Closed interface {
+	Pass(from feedring.PeerID, m feedring.Message) (feedring.Message, bool)
 }
 
 // Forks tells which forks are known, and of which feeds something is held.
@@ -200,6 +207,12 @@ func (s *Server) receive(of messages, frames *wire.Stream) error {
 			return err
 		}
 		s.Contact.heard()
+		if s.Closed != nil {
+			var ok bool
+			if m, ok = s.Closed.Pass(from.id, m); !ok {
+				continue
+			}
+		}
 		if !s.Machine.Post(peer.Receive{From: from.id, Prefix: of.prefix, Message: m}) {
 			return nil
 		}
