@@ -42,6 +42,9 @@ func (n *Node) assemble() error {
 	if err := a.feeds(); err != nil {
 		return err
 	}
+	if err := a.openFleet(); err != nil {
+		return err
+	}
 	a.network()
 	if err := a.entries(); err != nil {
 		return err
@@ -128,7 +131,7 @@ func (a *assembly) network() {
 	a.verifier = a.newVerifier()
 	a.server = transport.NewServer(a.ctx, transport.ServerConfig{
 		Listener: a.host, Prefixes: a.host, Machine: a.loop, Verifier: a.verifier, Views: a.loop, Credit: a.credit, Contact: a.contact, Tasks: &a.running,
-		Counts: &a.refused, Blocks: a.blocks, Forks: a.forks, Log: a.log,
+		Counts: &a.refused, Blocks: a.blocks, Forks: a.forks, Closed: a.fleet.closed(), Log: a.log,
 	})
 	a.sites = vouch.NewMemory(a.checker(), a.cfg.Refresh)
 	a.sites.Listen(a.optOuts)
@@ -280,4 +283,5 @@ func (n *Node) listen() {
 	n.server.Handle(wire.VerbAsk, transport.Bound{All: 4096, Each: 64}, transport.HandlerFunc(n.readers.ServeAsk))
 	n.server.HandleMessages()
 	n.listenForMembers()
+	n.listenForFleet()
 }

@@ -53,6 +53,9 @@ type Config struct {
 	Attempts  int           // the paper's k
 	Routing   peer.Routing
 
+	FleetKey  string // file with the key of the fleet that this peer belongs to; empty: none
+	Interests int    // personal feeds that this peer has room for in its fleet
+
 	AllowPrivateFeeds bool
 	PrivatePeers      PrivatePeers
 
@@ -101,10 +104,13 @@ func Default() Config {
 		Freshness: 24 * time.Hour,
 		Refresh:   10 * time.Second,
 		Attempts:  3,
+		Interests: 250_000,
 
 		PrivatePeers: PrivatePeersSettled,
 	}
 }
+
+const maxInterests = 1 << 22
 
 const maxKeep = 10 * 366 * 24 * time.Hour
 
@@ -162,6 +168,7 @@ func (c *Config) validateRanges() error {
 		between("distrust", c.Fetchers, 1, group.MaxFetchers),
 		between("interval", cmp.Or(c.Interval, day), 100*time.Millisecond, 7*day),
 		between("budget", c.Budget, watch.MeanInterval, day),
+		between("interests", c.Interests, 1, maxInterests),
 	)
 }
 

@@ -107,6 +107,7 @@ type overlay struct {
 	joins    *contacts.Joins
 	known    *contacts.Known
 	trusted  *trusted.Keeper
+	fleet    *fleetPeers // nil: this peer is in no fleet
 }
 
 // Start starts a peer. It returns when the peer serves: neither origins nor

@@ -75,7 +75,10 @@ func (n offered) Offered() peer.Offer {
 	for _, theme := range n.cfg.Read {
 		n.loop.states.themes.add(theme)
 	}
-	return n.readable(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read})
+	if n.fleet != nil {
+		n.loop.states.themes.add(n.fleet.link.Theme())
+	}
+	return n.fleet.offer(n.readable(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read}))
 }
 
 // fetchOrigins lasts until the peer stops fetching.

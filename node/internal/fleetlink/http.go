@@ -63,12 +63,13 @@ func (l *Link) RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response, e
 		l.meet(to, nil)
 		return nil, fmt.Errorf("%s: %w", to.Short(), errStranger)
 	}
-	return l.send(to, r)
+	return l.Send(to, r)
 }
 
 var errStranger = errors.New("it has not shown that it belongs to the fleet")
 
-func (l *Link) send(to feedring.PeerID, r *http.Request) (*http.Response, error) {
+// Send is RoundTrip to anybody.
+func (l *Link) Send(to feedring.PeerID, r *http.Request) (*http.Response, error) {
 	r.URL.Scheme, r.URL.Host = "http", string(to)
 	return l.client.http.RoundTrip(r)
 }
@@ -79,7 +80,7 @@ func (l *Link) exchange(ctx context.Context, p feedring.PeerID, own []byte) ([]b
 	if err != nil {
 		return nil, err
 	}
-	answer, err := l.send(p, r)
+	answer, err := l.Send(p, r)
 	if err != nil {
 		return nil, err
 	}

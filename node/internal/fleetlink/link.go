@@ -204,12 +204,7 @@ func (l *Link) hello(p feedring.PeerID, addrs []string) {
 	if len(addrs) > 0 {
 		l.cfg.Host.Learn(p, addrs)
 	}
-	ctx, cancel := context.WithTimeout(l.ctx, helloWithin)
-	defer cancel()
-	theirs, err := l.exchange(ctx, p, l.own)
-	if err == nil {
-		err = l.admit(p, theirs)
-	}
+	err := l.Greet(l.ctx, p)
 	if err == nil {
 		return
 	}
@@ -219,6 +214,17 @@ func (l *Link) hello(p feedring.PeerID, addrs []string) {
 	if a := l.asked[p]; a != nil {
 		a.failed(time.Now())
 	}
+}
+
+// Greet shows this peer's credential to another peer, which must show one as well.
+func (l *Link) Greet(ctx context.Context, p feedring.PeerID) error {
+	ctx, cancel := context.WithTimeout(ctx, helloWithin)
+	defer cancel()
+	theirs, err := l.exchange(ctx, p, l.own)
+	if err != nil {
+		return err
+	}
+	return l.admit(p, theirs)
 }
 
 var errTooSoon = errors.New("it showed a wrong credential a moment ago")

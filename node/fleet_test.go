@@ -1,0 +1,111 @@
+package node
+
+import (
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/fleet/key"
+)
+
+// fleetKey makes the key of a fleet.
+func fleetKey(t testing.TB) (file string, theme feedring.Theme) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "fleet.key")
+	theme, err := key.New(file)
+	check(t, err)
+	return file, theme
+}
+
+func fleetPeer(t testing.TB, file string, join ...*Node) *Node {
+	cfg := peerConfig(t, "", join...)
+	cfg.Feeds, cfg.FleetKey = nil, file
+	return startPeer(t, cfg)
+}
+
+// present lists whom a peer sees in its fleet.
+func (n *Node) present() (ids []feedring.PeerID) {
+	for _, m := range n.fleet.members.Members() {
+		if m.Present {
+			ids = append(ids, m.Peer)
+		}
+	}
+	return ids
+}
+
+// Peers with the key find each other, whatever others claim of their group: a stranger
+// founds it first, and leads a group of its own, of which the fleet hears nothing.
+func TestAFleetFindsItsPeersBehindAStranger(t *testing.T) {
+	file, theme := fleetKey(t)
+	door := startPeer(t, peerConfig(t, "door.example"))
+	cfg := peerConfig(t, "", door)
+	cfg.Feeds, cfg.Read = nil, []feedring.Theme{theme}
+	stranger := startPeer(t, cfg)
+	eventually(t, "the stranger leads the group", func() bool {
+		v := stranger.loop.View().Fleet
+		_, leads := door.loop.View().Addrs[stranger.ID()]
+		return v != nil && v.Manager == stranger.ID() && leads
+	})
+	a := fleetPeer(t, file, door, stranger)
+	b := fleetPeer(t, file, door, stranger)
+	c := fleetPeer(t, file, door, stranger)
+	eventually(t, "three peers in the fleet", func() bool {
+		return len(a.present()) == 3 && len(b.present()) == 3 && len(c.present()) == 3
+	})
+	for _, n := range []*Node{a, b, c} {
+		v := n.loop.View().Fleet
+		if n.fleet.link.Shown(stranger.ID()) || v.Manager == stranger.ID() {
+			t.Errorf("%s counts the stranger in, or follows it: %s", n.ID().Short(), v.Manager.Short())
+		}
+		for _, m := range v.Members {
+			if m.Row.Peer == stranger.ID() {
+				t.Errorf("%s lists the stranger", n.ID().Short())
+			}
+		}
+	}
+	if v := stranger.loop.View().Fleet; len(v.Members) != 1 {
+		t.Errorf("the stranger learned of %d peers", len(v.Members)-1)
+	}
+	if g := door.loop.View().Ring; len(g) != 1 || g[0].Theme != testTheme {
+		t.Errorf("the ring shows %v", g)
+	}
+
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/nothing", nil)
+	check(t, err)
+	answer, err := a.fleet.link.RoundTrip(b.ID(), r)
+	check(t, err)
+	if answer.StatusCode != http.StatusNotFound || answer.Body.Close() != nil {
+		t.Errorf("answered %s", answer.Status)
+	}
+	if _, err := a.fleet.link.RoundTrip(stranger.ID(), r); err == nil {
+		t.Error("a peer of the fleet asked a stranger")
+	}
+
+	kill(a)
+	eventually(t, "one is away", func() bool { return len(b.present()) == 2 && len(c.present()) == 2 })
+	if all := b.fleet.members.Members(); len(all) != 3 {
+		t.Errorf("who was killed is forgotten: %v", all)
+	}
+	back := a.cfg
+	again := startPeer(t, back)
+	eventually(t, "and is back", func() bool { return len(b.present()) == 3 && len(again.present()) == 3 })
+}
+
+// A stranger that speaks the fleet's verb is answered nothing.
+func TestAStrangerIsAnsweredNothing(t *testing.T) {
+	file, _ := fleetKey(t)
+	other, _ := fleetKey(t)
+	a := fleetPeer(t, file)
+	b := fleetPeer(t, other, a) // of another fleet: its link speaks the verb
+	for _, path := range []string{"/", "/fleet/v1/sums", "/feeds/x.atom", "/api/v1/status"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		check(t, err)
+		if answer, err := b.fleet.link.Send(a.ID(), r); err == nil {
+			t.Errorf("%s was answered: %s", path, answer.Status)
+		}
+	}
+	if b.fleet.link.Greet(t.Context(), a.ID()) == nil || a.fleet.link.Shown(b.ID()) || b.fleet.link.Shown(a.ID()) {
+		t.Error("a peer of another fleet was let in")
+	}
+}

@@ -1,0 +1,100 @@
+package fleetlink
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/peer"
+)
+
+type views struct{ view peer.View }
+
+func (v *views) View() *peer.View { return &v.view }
+
+func (v *views) shows(peers ...feedring.PeerID) {
+	of := &group.View{Settled: true}
+	for _, p := range peers {
+		of.Members = append(of.Members, group.Member{Row: &group.Row{Peer: p, Capacity: 1000}})
+	}
+	v.view.Fleet = of
+}
+
+type records struct{ value []byte }
+
+func (r *records) Value() ([]byte, error) { return r.value, nil }
+
+func (r *records) Put(_ context.Context, value []byte) error {
+	r.value = value
+	return nil
+}
+
+// A peer that is away keeps its slots for ten minutes, over a restart of those who saw it
+// too, and none of them takes the others for away while it looks for the group.
+func TestAPeerThatIsAwayKeepsItsSlotsForTenMinutes(t *testing.T) {
+	v, kept, changes := &views{}, &records{}, 0
+	open := func() *Members {
+		m, err := OpenMembers(MembersConfig{
+			Self: "a", Room: 500, Views: v, Records: kept, Changed: func() { changes++ }, Log: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	is := func(m *Members, when string, want ...fleet.Member) {
+		t.Helper()
+		got := m.Members()
+		if len(got) != len(want) {
+			t.Fatalf("%s: %v, want %v", when, got, want)
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%s: %v, want %v", when, got[i], want[i])
+			}
+		}
+	}
+	self := fleet.Member{Peer: "a", Interests: 500, Present: true}
+	b := func(present, gone bool) fleet.Member {
+		return fleet.Member{Peer: "b", Interests: 1000, Present: present, Gone: gone}
+	}
+	m, now := open(), time.Now()
+	is(m, "alone", self)
+	v.shows("a", "b")
+	m.Look(now)
+	is(m, "with another", self, b(true, false))
+	m.save(t.Context(), now)
+	if changes != 1 {
+		t.Errorf("%d changes were told, want 1", changes)
+	}
+	v.shows("a")
+	m.Look(now.Add(time.Second))
+	is(m, "the other is away", self, b(false, false))
+	m.Look(now.Add(GoneAfter - time.Second))
+	is(m, "for less than ten minutes", self, b(false, false))
+	m.Look(now.Add(GoneAfter))
+	is(m, "for ten minutes", self, b(false, true))
+	v.shows("a", "b")
+	m.Look(now.Add(GoneAfter + time.Second))
+	is(m, "and back", self, b(true, false))
+
+	v.view.Fleet = nil
+	restarted := open()
+	is(restarted, "after a restart, before the group is found", self, b(true, false))
+	restarted.Look(now.Add(meetWithin + time.Second))
+	is(restarted, "where it is not found", self, b(false, false))
+	restarted = open()
+	v.shows("a")
+	restarted.Look(now.Add(time.Second))
+	is(restarted, "where it is found without the other", self, b(false, false))
+	restarted.Look(now.Add(forgottenAfter + time.Minute))
+	is(restarted, "after a month", self)
+	restarted.SetRoom(400)
+	if got := restarted.Members()[0].Interests; got != 400 || restarted.Room() != 400 {
+		t.Errorf("room for %d", got)
+	}
+}
