@@ -146,11 +146,13 @@ func (s *site) requireToken(do reply) reply {
 		if err := s.ours(r); err != nil {
 			return err
 		}
-		private, err := s.private(r)
-		if err != nil {
+		who, err := s.caller(r)
+		switch {
+		case err != nil:
 			return err
-		}
-		if !private {
+		case who.user != "":
+			return &problem{Status: http.StatusForbidden, Detail: "this is for the owner of the peer, with its token: a user's key is for /api/v1/subscriptions"}
+		case !who.owner:
 			return unauthorized("this needs the token in DATA/token: send it as \"Authorization: Bearer TOKEN\", or use the control socket")
 		}
 		w.Header().Set("Cache-Control", "no-store")
@@ -170,21 +172,8 @@ func (s *site) ours(r *http.Request) error {
 // private reports whether r may see what only this peer knows. A token that is
 // wrong is an error: whoever sends one expects more than the public part.
 func (s *site) private(r *http.Request) (bool, error) {
-	if s.trusted {
-		return true, nil
-	}
-	given := r.Header.Get("Authorization")
-	if given == "" {
-		return s.inSession(r), nil
-	}
-	scheme, token, _ := strings.Cut(given, " ")
-	if !strings.EqualFold(scheme, "Bearer") || !s.holdsToken(token) {
-		if err := s.wrongToken(r); err != nil {
-			return false, err
-		}
-		return false, unauthorized("this is not this peer's token: send the one in DATA/token as \"Authorization: Bearer TOKEN\"")
-	}
-	return true, nil
+	who, err := s.caller(r)
+	return who.owner, err
 }
 
 // wrongToken counts a wrong token for whoever sent it. The error is for one who

@@ -218,7 +218,12 @@ func (s *site) address(r *http.Request, path string, q feedring.Query, at *page)
 	return s.base(r) + path + "?" + v.Encode()
 }
 
-func (s *site) base(r *http.Request) string { return s.baseOf(r.Host) }
+func (s *site) base(r *http.Request) string {
+	if told := r.Header.Get(BaseHeader); s.trusted && told != "" {
+		return told
+	}
+	return s.baseOf(r.Host)
+}
 
 // baseOf is the base for one who named this peer by a Host header.
 func (s *site) baseOf(host string) string {

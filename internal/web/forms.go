@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/feedring/feedring/internal/match"
 	"github.com/feedring/feedring/internal/web/pages"
@@ -40,7 +41,15 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err := s.form(w, r); err != nil {
 		return err
 	}
-	if !s.holdsToken(r.PostForm.Get("token")) {
+	given := r.PostForm.Get("token")
+	switch user, err := s.user(r, given); {
+	case err != nil:
+		return err
+	case user != "":
+		s.setUserCookie(w, r, strings.TrimSpace(given))
+		return seeOther(w, "./#personal")
+	}
+	if !s.holdsToken(given) {
 		if err := s.wrongToken(r); err != nil {
 			return err
 		}
@@ -57,26 +66,30 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.endSession(w, r)
+	if s.Users != nil {
+		s.setUserCookie(w, r, "")
+	}
 	return seeOther(w, "./#personal")
 }
 
-// ownersForm is form for those alone who hold the token. Others are shown the
+// readersForm is form for those alone who have personal feeds. Others are shown the
 // page, and then answered is true.
-func (s *site) ownersForm(w http.ResponseWriter, r *http.Request) (answered bool, err error) {
+func (s *site) readersForm(w http.ResponseWriter, r *http.Request) (who caller, answered bool, err error) {
 	if err := s.form(w, r); err != nil {
-		return false, err
+		return who, false, err
 	}
-	private, err := s.private(r)
-	if err == nil && !private {
-		return true, s.showHome(w, r, http.StatusForbidden, &pages.Form{
-			Problem: "You are not signed in any more: sign in with the token, and do it again.",
+	who, err = s.caller(r)
+	if err == nil && !who.owner && who.user == "" {
+		return who, true, s.showHome(w, r, http.StatusForbidden, &pages.Form{
+			Problem: "You are not signed in any more: sign in again, and do it again.",
 		})
 	}
-	return false, err
+	return who, false, err
 }
 
 func (s *site) makePersonal(w http.ResponseWriter, r *http.Request) error {
-	if answered, err := s.ownersForm(w, r); answered || err != nil {
+	who, answered, err := s.readersForm(w, r)
+	if answered || err != nil {
 		return err
 	}
 	typed := formOf(r.PostForm)
@@ -87,7 +100,7 @@ func (s *site) makePersonal(w http.ResponseWriter, r *http.Request) error {
 		explain(&typed, err)
 		return s.showHome(w, r, http.StatusBadRequest, &typed)
 	}
-	sub, err := s.Personal.Subscribe(r.Context(), q, stem)
+	sub, err := s.Personal.Subscribe(r.Context(), who.user, q, stem)
 	if err != nil {
 		p := problemOf(refused(err))
 		typed.Problem = p.Detail
@@ -97,10 +110,11 @@ func (s *site) makePersonal(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *site) revokePersonal(w http.ResponseWriter, r *http.Request) error {
-	if answered, err := s.ownersForm(w, r); answered || err != nil {
+	who, answered, err := s.readersForm(w, r)
+	if answered || err != nil {
 		return err
 	}
-	if err := s.Personal.Unsubscribe(r.Context(), r.PostForm.Get("id")); err != nil {
+	if err := s.Personal.Unsubscribe(r.Context(), who.user, r.PostForm.Get("id")); err != nil {
 		p := problemOf(refused(err))
 		return s.showHome(w, r, p.Status, &pages.Form{Problem: p.Detail})
 	}
@@ -122,26 +136,31 @@ func explain(f *pages.Form, err error) {
 	}
 }
 
-// personalSection is the page's part about personal feeds: to those who hold
-// the token, with the addresses. sent is a form with what was wrong with it; nil:
+// personalSection is the page's part about personal feeds: to the owner and to users
+// with the addresses of their own. sent is a form with what was wrong with it; nil:
 // none was sent, and the search's fields are offered.
-func (s *site) personalSection(r *http.Request, private bool, search *pages.Form, sent *pages.Form) *pages.Personal {
+func (s *site) personalSection(r *http.Request, who caller, search *pages.Form, sent *pages.Form) *pages.Personal {
 	if s.Personal == nil {
 		return nil
 	}
-	p := &pages.Personal{Form: *search}
+	known := who.owner || who.user != ""
+	p := &pages.Personal{Form: *search, Users: s.Users != nil}
 	p.Form.Problem, p.Form.Field, p.Form.Place = "", "", ""
 	if sent != nil {
 		p.Form = *sent
 	}
 	base, err := s.personalBase(r)
-	if err != nil && private && sent == nil {
+	if err != nil && known && sent == nil {
 		p.Form.Problem = err.Error()
 	}
-	if err != nil || !private {
+	if err != nil || !known {
 		return p
 	}
-	for _, sub := range s.Personal.Subscriptions() {
+	subs, err := s.Personal.Subscriptions(r.Context(), who.user)
+	if err != nil && sent == nil {
+		p.Form.Problem = problemOf(refused(err)).Detail
+	}
+	for _, sub := range subs {
 		a := answerOf(&sub, base)
 		p.Feeds = append(p.Feeds, pages.PersonalFeed{ID: sub.ID, Query: sub.Query, Stem: sub.Stem, Atom: a.Atom, RSS: a.RSS, JSON: a.JSON})
 	}

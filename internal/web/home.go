@@ -25,12 +25,13 @@ func (s *site) home(w http.ResponseWriter, r *http.Request) error {
 // showHome shows the page; sent is a form of personal feeds with what is wrong
 // with it, nil for none.
 func (s *site) showHome(w http.ResponseWriter, r *http.Request, status int, sent *pages.Form) error {
-	private, err := s.private(r)
+	who, err := s.caller(r)
 	if err != nil {
 		return err
 	}
+	private := who.owner
 	own := s.publicStatus(private)
-	h := pages.Home{Frame: s.frame(r, private, ""), Peer: s.peerOf(r, &own), Own: rolesOf(own.Roles)}
+	h := pages.Home{Frame: s.frame(r, who, ""), Peer: s.peerOf(r, &own), Own: rolesOf(own.Roles)}
 	for _, f := range own.Feeds {
 		h.Feeds = append(h.Feeds, pages.Feed{
 			URL: f.URL, Title: f.Title, Theme: f.Theme, Provider: f.Provider, Entries: f.Entries,
@@ -46,8 +47,8 @@ func (s *site) showHome(w http.ResponseWriter, r *http.Request, status int, sent
 	if h.Form.Field != "" && status == http.StatusOK {
 		status = http.StatusBadRequest
 	}
-	h.Personal = s.personalSection(r, private, &h.Form, sent)
-	return s.writePage(w, r, status, private, &h)
+	h.Personal = s.personalSection(r, who, &h.Form, sent)
+	return s.writePage(w, r, status, who != (caller{}), &h)
 }
 
 // search answers the query in the address, or shows the newest entries.
@@ -168,7 +169,7 @@ func (s *site) peerOf(r *http.Request, st *Status) pages.Peer {
 
 // group shows a group's catalogue and its newest entries.
 func (s *site) group(w http.ResponseWriter, r *http.Request) error {
-	private, err := s.private(r)
+	who, err := s.caller(r)
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func (s *site) group(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g := pages.Group{Frame: s.frame(r, private, "../"), Self: s.Backend.Status().Peer, Catalogue: catalogue}
+	g := pages.Group{Frame: s.frame(r, who, "../"), Self: s.Backend.Status().Peer, Catalogue: catalogue}
 	q := feedring.Query{Theme: theme, Limit: newestShown}
 	list, wrong := s.list(r, q, nil, false, newestWithin)
 	list.Heading, list.Stream, list.Note = "Newest entries", g.Root+list.Stream, cmp.Or(wrong, list.Note)
@@ -190,5 +191,5 @@ func (s *site) group(w http.ResponseWriter, r *http.Request) error {
 		list.Next = g.Root + list.Next
 	}
 	g.List = list
-	return s.writePage(w, r, http.StatusOK, private, &g)
+	return s.writePage(w, r, http.StatusOK, who != (caller{}), &g)
 }

@@ -125,8 +125,8 @@ func (s *site) memberOnly(r *http.Request) error {
 	if !s.Closed() || s.trusted || s.isForAll(r.URL.Path) {
 		return nil
 	}
-	private, err := s.private(r)
-	if err != nil || private {
+	who, err := s.caller(r)
+	if err != nil || who.owner || who.user != "" && isForUsers(r.URL.Path) {
 		return err
 	}
 	return unauthorized("this peer's network is closed: send the token in DATA/token as \"Authorization: Bearer TOKEN\", sign in with it, or ask with a credential of the network")
@@ -143,7 +143,14 @@ func isQuestion(at string) bool {
 func (s *site) isForAll(at string) bool {
 	at = path.Clean(at)
 	return slices.Contains([]string{"/livez", "/healthz", "/readyz", "/signin", "/signout"}, at) || strings.HasPrefix(at, PersonalPath) ||
+		s.Users != nil && strings.HasPrefix(at, joinPrefix) ||
 		slices.ContainsFunc(pages.Assets, func(a pages.Asset) bool { return at == "/"+a.Name })
+}
+
+// isForUsers reports whether a user with a key may ask for a path in a closed network.
+func isForUsers(at string) bool {
+	at = path.Clean(at)
+	return slices.Contains([]string{"/", "/subscribe", "/revoke", "/api/v1/subscriptions"}, at) || strings.HasPrefix(at, "/api/v1/subscriptions/")
 }
 
 // GuestError is for a feed of a peer that no site names, on a network of the mode vouched.

@@ -29,13 +29,16 @@ func (s *site) problemPage(w http.ResponseWriter, r *http.Request, err error) er
 	}
 	root := strings.Repeat("../", max(0, strings.Count(r.URL.Path, "/")-1))
 	return s.writePage(w, r, p.Status, true, &pages.Problem{
-		Frame: s.frame(r, false, root), Title: http.StatusText(p.Status), Detail: cmp.Or(p.people, p.Detail),
+		Frame: s.frame(r, caller{}, root), Title: http.StatusText(p.Status), Detail: cmp.Or(p.people, p.Detail),
 	})
 }
 
 // frame is what stands around every page.
-func (s *site) frame(r *http.Request, private bool, root string) pages.Frame {
-	return pages.Frame{Root: root, Now: s.now(), Network: s.Backend.Status().Network, Owner: private, Session: s.inSession(r)}
+func (s *site) frame(r *http.Request, who caller, root string) pages.Frame {
+	return pages.Frame{
+		Root: root, Now: s.now(), Network: s.Backend.Status().Network, Owner: who.owner, User: who.user != "",
+		Session: s.inSession(r) || who.user != "" && r.Header.Get("Authorization") == "",
+	}
 }
 
 // writePage sends a page. One for the owner alone is kept by nobody; and it is

@@ -16,13 +16,14 @@ import (
 
 // Personal keeps personal feeds. All methods are safe for concurrent use.
 type Personal interface {
-	// Subscriptions lists all of them, the oldest first.
-	Subscriptions() []Subscription
+	// Subscriptions lists all of a user, the oldest first. Here and below an empty user
+	// is the owner.
+	Subscriptions(ctx context.Context, user string) ([]Subscription, error)
 	// Subscribe makes one and returns when it is kept. With stem its words are met by
 	// other forms of them, in the language that an entry's feed names.
-	Subscribe(ctx context.Context, q feedring.Query, stem bool) (Subscription, error)
-	// Unsubscribe revokes one. ErrUnknown where there is none.
-	Unsubscribe(ctx context.Context, id string) error
+	Subscribe(ctx context.Context, user string, q feedring.Query, stem bool) (Subscription, error)
+	// Unsubscribe revokes one of a user. ErrUnknown where there is none.
+	Unsubscribe(ctx context.Context, user, id string) error
 	// State looks a secret up without reading an entry; false: it opens nothing.
 	State(secret string) (PersonalState, bool)
 	// Read returns the entries of a secret, as they are shown, and the state that
@@ -75,19 +76,23 @@ type subscriptionAnswer struct {
 	JSON     string         `json:"json"`
 }
 
-func (s *site) subscriptions(w http.ResponseWriter, r *http.Request) error {
+func (s *site) subscriptions(w http.ResponseWriter, r *http.Request, who caller) error {
 	base, err := s.personalBase(r)
 	if err != nil {
 		return err
 	}
+	subs, err := s.Personal.Subscriptions(r.Context(), who.user)
+	if err != nil {
+		return refused(err)
+	}
 	all := []subscriptionAnswer{}
-	for _, sub := range s.Personal.Subscriptions() {
+	for _, sub := range subs {
 		all = append(all, answerOf(&sub, base))
 	}
 	return writeJSON(w, http.StatusOK, all)
 }
 
-func (s *site) subscribe(w http.ResponseWriter, r *http.Request) error {
+func (s *site) subscribe(w http.ResponseWriter, r *http.Request, who caller) error {
 	base, err := s.personalBase(r)
 	if err != nil {
 		return err
@@ -100,7 +105,7 @@ func (s *site) subscribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sub, err := s.Personal.Subscribe(r.Context(), q, req.Stem)
+	sub, err := s.Personal.Subscribe(r.Context(), who.user, q, req.Stem)
 	if err != nil {
 		return refused(err)
 	}
@@ -117,8 +122,8 @@ func (q *subscriptionRequest) values() url.Values {
 	return v
 }
 
-func (s *site) unsubscribe(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Personal.Unsubscribe(r.Context(), r.PathValue("id")); err != nil {
+func (s *site) unsubscribe(w http.ResponseWriter, r *http.Request, who caller) error {
+	if err := s.Personal.Unsubscribe(r.Context(), who.user, r.PathValue("id")); err != nil {
 		return refused(err)
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -23,15 +23,22 @@ import (
 type readers struct {
 	mu      sync.Mutex
 	subs    []Subscription
+	user    string // who made the last one
 	state   PersonalState
 	entries []feedring.Entry
 	reads   int
 	fails   error
 }
 
-func (p *readers) Subscriptions() []Subscription { return p.subs }
+func (p *readers) Subscriptions(_ context.Context, user string) ([]Subscription, error) {
+	if user != p.user {
+		return nil, nil
+	}
+	return p.subs, nil
+}
 
-func (p *readers) Subscribe(_ context.Context, q feedring.Query, stem bool) (Subscription, error) {
+func (p *readers) Subscribe(_ context.Context, user string, q feedring.Query, stem bool) (Subscription, error) {
+	p.user = user
 	s := Subscription{ID: fmt.Sprint("id", len(p.subs)), Secret: fmt.Sprint("secret", len(p.subs)), Query: q, Stem: stem, Created: testNow}
 	if p.fails == nil {
 		p.subs = append(p.subs, s)
@@ -39,9 +46,9 @@ func (p *readers) Subscribe(_ context.Context, q feedring.Query, stem bool) (Sub
 	return s, p.fails
 }
 
-func (p *readers) Unsubscribe(_ context.Context, id string) error {
+func (p *readers) Unsubscribe(_ context.Context, user, id string) error {
 	for i, s := range p.subs {
-		if s.ID == id {
+		if s.ID == id && user == p.user {
 			p.subs = append(p.subs[:i:i], p.subs[i+1:]...)
 			return nil
 		}

@@ -38,13 +38,19 @@ func (s *site) personalFeed(w http.ResponseWriter, r *http.Request) error {
 	if !ok || secret == "" || len(secret) > maxSecret {
 		return noFeed()
 	}
-	state, ok := s.Personal.State(secret)
-	if !ok {
-		return noFeed()
-	}
 	base, err := s.personalBase(r)
 	if err != nil {
 		base = "" // over the socket of a peer without a web address
+	}
+	state, ok := s.Personal.State(secret)
+	if !ok && s.Fleet != nil {
+		if answered, err := s.Fleet.Elsewhere(w, r, secret, base); answered || err != nil {
+			return err
+		}
+		state, ok = s.Personal.State(secret)
+	}
+	if !ok {
+		return noFeed()
 	}
 	p := &poll{site: s, header: r.Header, base: base, secret: secret, format: format}
 	if p.unchanged(&state) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/match"
@@ -93,12 +94,15 @@ func problemOf(err error) *problem {
 	var p *problem
 	var kind *Kind
 	var tooLarge *http.MaxBytesError
+	var away *AwayError
 	switch {
 	case errors.As(err, &p):
 		copied := *p
 		return &copied
 	case errors.As(err, &tooLarge):
 		return &problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("the body is longer than %d bytes: send less", tooLarge.Limit)}
+	case errors.As(err, &away):
+		return busy(int(fleetRetry/time.Second), away.Error())
 	case errors.As(err, &kind):
 		detail := err.Error()
 		if errors.As(err, new(*feedring.CredentialsError)) {

@@ -188,6 +188,8 @@ const (
 	BlockTargets
 	BlockKiB
 	BlockLists
+	UserFeeds
+	UserScans
 )
 
 // Error implements error.
@@ -199,6 +201,10 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("this peer keeps %d private feeds already: run another peer for more", e.Most)
 	case Subscriptions:
 		return fmt.Sprintf("this peer keeps %d subscriptions already: remove one, or subscribe at another peer", e.Most)
+	case UserFeeds:
+		return fmt.Sprintf("you may have %d personal feeds, and have them: revoke one first", e.Most)
+	case UserScans:
+		return fmt.Sprintf("you may have %d personal feeds whose words no index finds, such as those of exclusions alone, and have them: name a word that entries must have", e.Most)
 	case BlockLists:
 		return fmt.Sprintf("this peer follows %d block lists already: unfollow one first, \"feedring block list\" shows them", e.Most)
 	case BlockKiB:

@@ -86,11 +86,14 @@ func (s *site) sessionOf(r *http.Request) string {
 // change something it must come from a browser that says where it comes from,
 // which is checked elsewhere.
 func (s *site) inSession(r *http.Request) bool {
+	return s.Token != "" && fromAPage(r) && s.sessions.holds(s.sessionOf(r), s.now())
+}
+
+// fromAPage reports whether a browser sent r that says where it comes from, if r changes
+// something.
+func fromAPage(r *http.Request) bool {
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if s.Token == "" || !safe && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" {
-		return false
-	}
-	return s.sessions.holds(s.sessionOf(r), s.now())
+	return safe || r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 }
 
 // beginSession gives the browser a cookie, in the place of the one that it has.
@@ -108,9 +111,12 @@ func (s *site) endSession(w http.ResponseWriter, r *http.Request) {
 func (s *site) setCookie(w http.ResponseWriter, r *http.Request, value string, maxAge int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: s.sessionName(), Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: originOf(s.PublicURL) == "https://"+r.Host,
+		Secure: s.isHTTPS(r),
 	})
 }
+
+// isHTTPS reports whether a browser reached this peer by https.
+func (s *site) isHTTPS(r *http.Request) bool { return originOf(s.PublicURL) == "https://"+r.Host }
 
 // holdsToken reports whether given is the token.
 func (s *site) holdsToken(given string) bool {

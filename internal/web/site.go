@@ -37,6 +37,8 @@ type Config struct {
 	Front     Front        // nil: the peer's own feeds are not served
 	Network   Network      // nil: the peer's network has no charter
 	Members   Members      // nil: the peer's network has no charter
+	Fleet     Fleet        // nil: the peer is in none
+	Users     Users        // the same
 	// Open are routes of other rooms, by pattern. Anybody may use them, but no page
 	// of another web origin.
 	Open map[string]http.Handler
@@ -156,9 +158,10 @@ func (s *site) routes() {
 		s.page("POST /revoke", s.revokePersonal)
 		s.page("GET /subscribe", s.formAddress)
 		s.page("GET /revoke", s.formAddress)
-		s.handle("GET /api/v1/subscriptions", s.requireToken(s.subscriptions))
-		s.handle("POST /api/v1/subscriptions", s.requireToken(s.subscribe))
-		s.handle("DELETE /api/v1/subscriptions/{id}", s.requireToken(s.unsubscribe))
+		s.handle("GET /api/v1/subscriptions", s.requireReader(s.subscriptions))
+		s.handle("POST /api/v1/subscriptions", s.requireReader(s.subscribe))
+		s.handle("DELETE /api/v1/subscriptions/{id}", s.requireReader(s.unsubscribe))
+		s.userRoutes()
 		s.mux.HandleFunc("GET "+PersonalPath+"{name}", func(w http.ResponseWriter, r *http.Request) {
 			if err := s.personalFeed(w, r); err != nil {
 				s.refuse(w, r, err)

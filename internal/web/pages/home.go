@@ -13,6 +13,7 @@ type Frame struct {
 	Root    string // what addresses of this peer begin with: empty at /, "../" one level below
 	Network string
 	Owner   bool // the reader holds the token
+	User    bool // the reader is a user with personal feeds
 	Now     time.Time
 	Session bool // in a cookie, which can be given back
 }
@@ -25,6 +26,19 @@ type Problem struct {
 
 // HTML returns the page.
 func (p *Problem) HTML() ([]byte, error) { return render("problem", p) }
+
+// Join is the page of an invitation: with a button, or with the new user's key.
+type Join struct {
+	Frame
+	Key  string // of the user that was made; empty: nobody was yet
+	Base string // for addresses to copy
+}
+
+// HTML returns the page.
+func (p *Join) HTML() ([]byte, error) { return render("join", p) }
+
+// Title is the page's.
+func (p *Join) Title() string { return "Personal feeds" }
 
 // Home is the page at /.
 type Home struct {
@@ -72,6 +86,7 @@ type Form struct {
 type Personal struct {
 	Feeds []PersonalFeed
 	Form  Form // of a new one, or to sign in
+	Users bool // others than the owner may have some
 }
 
 // PersonalFeed is one, with its addresses.

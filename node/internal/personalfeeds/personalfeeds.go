@@ -187,17 +187,16 @@ func (p asPeer) Stored(theme feedring.Theme) bool {
 	return p.Views.View().Roles[theme].Role != feedring.RoleNone
 }
 
-// Subscriptions implements web.Personal.
-func (f *Feeds) Subscriptions() []web.Subscription {
-	var all []web.Subscription
+// Subscriptions implements web.Personal. Here and below there is no user but the owner.
+func (f *Feeds) Subscriptions(context.Context, string) (all []web.Subscription, err error) {
 	for _, s := range f.Reflector.Subscriptions() {
 		all = append(all, web.Subscription(s))
 	}
-	return all
+	return all, nil
 }
 
 // Subscribe implements web.Personal.
-func (f *Feeds) Subscribe(ctx context.Context, q feedring.Query, stem bool) (web.Subscription, error) {
+func (f *Feeds) Subscribe(ctx context.Context, _ string, q feedring.Query, stem bool) (web.Subscription, error) {
 	s, err := f.Reflector.Subscribe(ctx, q, stem)
 	var syntax *match.SyntaxError
 	switch {
@@ -211,7 +210,7 @@ func (f *Feeds) Subscribe(ctx context.Context, q feedring.Query, stem bool) (web
 }
 
 // Unsubscribe implements web.Personal.
-func (f *Feeds) Unsubscribe(ctx context.Context, id string) error {
+func (f *Feeds) Unsubscribe(ctx context.Context, _, id string) error {
 	err := f.Reflector.Unsubscribe(ctx, id)
 	switch {
 	case errors.Is(err, personal.ErrUnknown):

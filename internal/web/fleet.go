@@ -1,0 +1,80 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/feedring/feedring"
+)
+
+// Fleet is the peers that keep personal feeds together with this one. All methods are safe
+// for concurrent use.
+type Fleet interface {
+	// Fleet tells of its peers.
+	Fleet(ctx context.Context) (FleetStatus, error)
+	// Elsewhere answers a poll of a personal feed that is not open at this peer: another
+	// peer's answer is passed on, whose addresses begin with base. false: nothing was
+	// written, and either it is open here now or nobody has it.
+	Elsewhere(w http.ResponseWriter, r *http.Request, secret, base string) (answered bool, err error)
+}
+
+// FleetStatus is a fleet as one of its peers sees it.
+type FleetStatus struct {
+	Fleet    feedring.Theme `json:"fleet"` // names its key
+	Peers    []FleetPeer    `json:"peers"`
+	Users    int            `json:"users"`
+	Feeds    int            `json:"feeds"`     // personal feeds that users and the owner keep in it
+	Capacity int            `json:"capacity"`  // of all peers that are there, each feed at two
+	HeldOnce int            `json:"held_once"` // rows that one peer alone holds, as far as those that answered know
+	Silent   int            `json:"silent,omitempty"`
+}
+
+// FleetPeer is one of its peers.
+type FleetPeer struct {
+	Peer     feedring.PeerID `json:"peer"`
+	Self     bool            `json:"self,omitempty"`
+	Present  bool            `json:"present"`
+	Gone     bool            `json:"gone,omitempty"` // for so long that others took its part
+	Capacity int             `json:"capacity"`       // personal feeds that it has room for, as it says
+	Serves   int             `json:"serves"`         // parts of 16,384
+	Keeps    int             `json:"keeps"`          // the same: as the second
+	Open     int             `json:"open"`           // personal feeds of the fleet that it has in memory
+	Rows     int             `json:"rows"`           // on its disk
+	Memory   uint64          `json:"memory_bytes,omitempty"`
+	Error    string          `json:"error,omitempty"` // why it told nothing
+}
+
+func (s *site) fleet(w http.ResponseWriter, r *http.Request) error {
+	if s.Fleet == nil {
+		return errUsers()
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), infoWithin)
+	defer cancel()
+	status, err := s.Fleet.Fleet(ctx)
+	if err != nil {
+		return refused(err)
+	}
+	status.Peers = append([]FleetPeer{}, status.Peers...)
+	return writeJSON(w, http.StatusOK, status)
+}
+
+// BaseHeader is set on polls that a peer passes on to another peer of its fleet: addresses
+// in the answer begin with what readers call the first.
+const BaseHeader = "Feedring-Base"
+
+// fleetRetry is when a reader comes back whose feed's peers are both away.
+const fleetRetry = 30 * time.Second
+
+// AwayError is for what only peers hold that are away.
+type AwayError struct{}
+
+// Error implements error.
+func (*AwayError) Error() string {
+	return "the peers of the fleet that keep this do not answer now: it is tried again later"
+}
+
+// Unwrap returns its Kind.
+func (*AwayError) Unwrap() error { return errAway }
+
+var errAway = &Kind{name: "away", status: http.StatusServiceUnavailable}

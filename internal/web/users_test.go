@@ -1,0 +1,221 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// people keeps users and invitations.
+type people struct {
+	keys  map[string]string // ids by key
+	codes map[string]*UserInvitation
+	away  bool
+}
+
+func (p *people) User(_ context.Context, key string) (string, error) {
+	if p.away {
+		return "", &AwayError{}
+	}
+	if id, ok := p.keys[key]; ok {
+		return id, nil
+	}
+	return "", ErrUnknown.Of(errors.New("no such user"))
+}
+
+func (p *people) Join(_ context.Context, code string) (string, error) {
+	i := p.codes[code]
+	if i == nil || i.Used >= i.Uses {
+		return "", ErrUnknown.Of(errors.New("no such invitation"))
+	}
+	i.Used++
+	key := fmt.Sprint(UserKeyPrefix, "key", len(p.keys))
+	p.keys[key] = fmt.Sprint("u", len(p.keys))
+	return key, nil
+}
+
+func (p *people) InviteUser(_ context.Context, i UserInvitation) (UserInvitation, error) {
+	i.ID, i.Code, i.Created = fmt.Sprint("i", len(p.codes)), fmt.Sprint("code", len(p.codes)), testNow
+	p.codes[i.Code] = &i
+	return i, nil
+}
+
+func (p *people) UserInvitations(context.Context) (all []UserInvitation, err error) {
+	for _, i := range p.codes {
+		told := *i
+		told.Code = ""
+		all = append(all, told)
+	}
+	return all, nil
+}
+
+func (p *people) Users(context.Context) (all []User, err error) {
+	for _, id := range p.keys {
+		all = append(all, User{ID: id})
+	}
+	return all, nil
+}
+
+func (p *people) RevokeInvitation(context.Context, string) error { return nil }
+
+func (p *people) RevokeUser(_ context.Context, id string) error {
+	for key, user := range p.keys {
+		if user == id {
+			delete(p.keys, key)
+			return nil
+		}
+	}
+	return ErrUnknown.Of(errors.New("no such user"))
+}
+
+func usersSite() (*site, *people, *readers) {
+	p := &people{keys: make(map[string]string), codes: make(map[string]*UserInvitation)}
+	s, r := personalSite(func(c *Config) { c.Users, c.PublicURL = p, "https://news.example" })
+	return s, p, r
+}
+
+const fromBrowser = "Origin: https://news.example"
+
+// TestAnInvitationMakesAUser: the owner invites, somebody accepts, and has personal feeds
+// with the key, from a page or a program, and nothing else.
+func TestAnInvitationMakesAUser(t *testing.T) {
+	s, _, _ := usersSite()
+	w := call(t, s, "POST", "/api/v1/invitations", `{"quota":7,"uses":1,"expires_s":3600,"note":"for Ada"}`, withToken)
+	var made UserInvitation
+	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != 201 {
+		t.Fatal(w.Code, w.Body, err)
+	}
+	if made.URL != "https://news.example/join/code0" || made.Quota != 7 || made.Uses != 1 || !made.Expires.Equal(testNow.Add(time.Hour)) || made.Note != "for Ada" {
+		t.Errorf("%+v", made)
+	}
+	if w := call(t, s, "GET", "/join/code0", ""); w.Code != 200 || !strings.Contains(w.Body.String(), "Accept the invitation") || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	w = call(t, s, "POST", "/join/code0", "", fromBrowser, "Host: news.example")
+	cookie := w.Result().Cookies()
+	if w.Code != 201 || !strings.Contains(w.Body.String(), "user-key0") || len(cookie) != 1 || !cookie[0].HttpOnly || cookie[0].SameSite != http.SameSiteStrictMode || !cookie[0].Secure {
+		t.Fatalf("%d %v %s", w.Code, cookie, w.Body)
+	}
+	if w := call(t, s, "POST", "/join/code0", "", fromBrowser); w.Code != 404 || !strings.Contains(w.Body.String(), "another one") {
+		t.Errorf("the code is good for a second: %d %s", w.Code, w.Body)
+	}
+	page := "Cookie: " + cookie[0].Name + "=" + cookie[0].Value
+	if w := call(t, s, "POST", "/subscribe", "q=gaz", page, fromBrowser, "Content-Type: application/x-www-form-urlencoded"); w.Code != 303 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if w := call(t, s, "GET", "/", "", page); w.Code != 200 || !strings.Contains(w.Body.String(), "/feeds/secret0.atom") || w.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %s", w.Code, w.Header())
+	}
+	const key = "Authorization: Bearer user-key0"
+	if w := call(t, s, "GET", "/api/v1/subscriptions", "", key); w.Code != 200 || !strings.Contains(w.Body.String(), `"id0"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := call(t, s, "GET", "/api/v1/subscriptions", "", withToken); w.Code != 200 || w.Body.String() != "[]\n" {
+		t.Errorf("the owner is shown a user's feeds: %d %s", w.Code, w.Body)
+	}
+	for _, of := range []string{
+		"GET /api/v1/feeds", "POST /api/v1/feeds", "DELETE /api/v1/entries", "GET /api/v1/users", "GET /api/v1/fleet", "POST /api/v1/invitations", "DELETE /api/v1/users/u0",
+		"GET /api/v1/doctor", "POST /api/v1/join", "GET /api/v1/blocks",
+	} {
+		method, path, _ := strings.Cut(of, " ")
+		if w := call(t, s, method, path, "{}", key); w.Code != 403 || !strings.Contains(w.Body.String(), "owner") {
+			t.Errorf("%s with a user's key: %d %s", of, w.Code, w.Body)
+		}
+	}
+	if w := call(t, s, "GET", "/api/v1/entries?limit=1", "", key); w.Code != 200 || strings.Contains(w.Body.String(), "secret.example") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := call(t, s, "POST", "/signin", "token=user-key0", fromBrowser, "Content-Type: application/x-www-form-urlencoded"); w.Code != 303 || len(w.Result().Cookies()) != 1 {
+		t.Errorf("%d %v", w.Code, w.Result().Cookies())
+	}
+	if w := call(t, s, "POST", "/signout", "", page, fromBrowser); w.Code != 303 || len(w.Result().Cookies()) != 2 {
+		t.Errorf("%d %v", w.Code, w.Result().Cookies())
+	}
+
+	// The open page of a user who is revoked: it may do nothing more.
+	if w := call(t, s, "DELETE", "/api/v1/users/u0", "", withToken); w.Code != 204 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if w := call(t, s, "POST", "/revoke", "id=id0", page, fromBrowser, "Content-Type: application/x-www-form-urlencoded"); w.Code != 403 || !strings.Contains(w.Body.String(), "not signed in any more") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := call(t, s, "GET", "/", "", page); w.Code != 200 || strings.Contains(w.Body.String(), "secret0") {
+		t.Errorf("%d", w.Code)
+	}
+	if w := call(t, s, "GET", "/api/v1/subscriptions", "", key); w.Code != 401 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+func TestUsersRefused(t *testing.T) {
+	s, p, _ := usersSite()
+	for _, c := range []struct {
+		method, path, body string
+		headers            []string
+		code               int
+		says               string
+	}{
+		{"POST", "/api/v1/invitations", `{}`, nil, 401, "token"},
+		{"POST", "/api/v1/invitations", `{"quota":0}`, []string{withToken}, 400, "quota"},
+		{"POST", "/api/v1/invitations", `{"quota":-3}`, []string{withToken}, 400, "quota"},
+		{"POST", "/api/v1/invitations", `{"uses":0}`, []string{withToken}, 400, "uses"},
+		{"POST", "/api/v1/invitations", `{"expires_s":0}`, []string{withToken}, 400, "expires_s"},
+		{"POST", "/api/v1/invitations", `{"expires_s":99999999999}`, []string{withToken}, 400, "a year"},
+		{"POST", "/api/v1/invitations", `{"note":"` + strings.Repeat("x", maxNote+1) + `"}`, []string{withToken}, 400, "note"},
+		{"POST", "/api/v1/invitations", `{"name":"x"}`, []string{withToken}, 400, "name"},
+		{"POST", "/join/nothing", ``, []string{fromBrowser}, 404, "not valid"},
+		{"POST", "/join/nothing", ``, []string{"Origin: https://evil.example"}, 403, "origin"},
+		{"GET", "/api/v1/subscriptions", ``, []string{"Authorization: Bearer user-guess"}, 401, "token"},
+		{"GET", "/api/v1/subscriptions", ``, nil, 401, "user's key"},
+		{"DELETE", "/api/v1/users/none", ``, []string{withToken}, 404, "no such"},
+	} {
+		w := call(t, s, c.method, c.path, c.body, c.headers...)
+		if w.Code != c.code || !strings.Contains(w.Body.String(), c.says) {
+			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, w.Code, w.Body)
+		}
+	}
+	p.keys["user-key"], p.away = "u", true
+	if w := call(t, s, "GET", "/api/v1/subscriptions", "", "Authorization: Bearer user-key"); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("the peers that know the user are away: %d %v", w.Code, w.Header())
+	}
+	// A cookie changes something only if a browser says where it comes from.
+	p.away = false
+	if w := call(t, s, "POST", "/subscribe", "q=gaz", "Cookie: feedring-user=user-key", "Content-Type: application/x-www-form-urlencoded"); w.Code == 303 {
+		t.Errorf("%d", w.Code)
+	}
+
+	alone, _ := personalSite()
+	for _, path := range []string{"/api/v1/invitations", "/api/v1/users", "/api/v1/fleet"} {
+		if w := call(t, alone, "GET", path, "", withToken); w.Code != 409 || !strings.Contains(w.Body.String(), "--fleet-key") {
+			t.Errorf("%s of a peer in no fleet: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if w := call(t, alone, "GET", "/join/code", ""); w.Code != 404 {
+		t.Errorf("%d", w.Code)
+	}
+}
+
+// TestGuessedKeysAreFew: keys and codes share the bound of tokens.
+func TestGuessedKeysAreFew(t *testing.T) {
+	s, _, _ := usersSite()
+	s.loopback = false
+	refusedAt := 0
+	for i := range 200 {
+		w := call(t, s, "POST", fmt.Sprint("/join/guess", i), "", fromBrowser)
+		if w.Code == 429 {
+			refusedAt = i
+			break
+		}
+	}
+	if refusedAt == 0 {
+		t.Error("200 codes were guessed")
+	}
+	if w := call(t, s, "GET", "/", "", "Cookie: feedring-user=user-guess"); w.Code != 429 {
+		t.Errorf("and then a key: %d", w.Code)
+	}
+}

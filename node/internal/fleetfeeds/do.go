@@ -1,0 +1,420 @@
+package fleetfeeds
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// request is what one peer asks another to do in a slot that the other serves.
+type request struct {
+	Op    op               `json:"op"`
+	ID    string           `json:"id,omitempty"`   // of a row
+	User  string           `json:"user,omitempty"` // whose feeds; empty: the owner's
+	Feed  *fleet.FeedValue `json:"feed,omitempty"`
+	Value json.RawMessage  `json:"value,omitempty"` // of a new row
+}
+
+// reply is the answer.
+type reply struct {
+	Feeds       []feed               `json:"feeds,omitempty"`
+	User        *web.User            `json:"user,omitempty"`
+	Users       []web.User           `json:"users,omitempty"`
+	Invitations []web.UserInvitation `json:"invitations,omitempty"`
+	Held        *Held                `json:"held,omitempty"`
+	Memory      uint64               `json:"memory,omitempty"`
+	Failed      *failure             `json:"failed,omitempty"`
+}
+
+// feed is a personal feed with its id.
+type feed struct {
+	ID string `json:"id"`
+	fleet.FeedValue
+}
+
+// op is what is to be done.
+type op string
+
+// What may be asked.
+const (
+	opUser      op = "user"      // who has an id
+	opRedeem    op = "redeem"    // an invitation, once
+	opSubscribe op = "subscribe" // a feed
+	opDrop      op = "drop"      // a feed of a user
+	opFeeds     op = "feeds"     // of a user
+	opRevoke    op = "revoke"    // a user with all feeds
+	opCancel    op = "cancel"    // an invitation
+	opOwners    op = "owners"    // the owner's feeds in all slots that a peer serves
+	opUsers     op = "users"     // in the same
+	opInvited   op = "invited"   // the same
+	opHeld      op = "held"      // what a peer has
+	opMakeUser  op = "make-user"
+	opMakeCode  op = "make-code"
+)
+
+// maxScans is how many feeds a user may have whose words no index finds: each entry is
+// held against them.
+const maxScans = 2
+
+// The kinds of failures.
+const (
+	errorUnknown = "unknown"
+	errorAway    = "away"
+	errorQuota   = "quota"
+	errorScans   = "scans"
+	errorFull    = "full"
+	errorAgain   = "again"
+	errorOther   = "other"
+)
+
+// failure is an error as it travels.
+type failure struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	Most int    `json:"most,omitempty"`
+}
+
+var (
+	errCollision = errors.New("the id is taken")
+	errNothing   = errors.New("there is nothing to write")
+)
+
+func unknown(text string) error { return web.ErrUnknown.Of(errors.New(text)) }
+
+// failureOf puts an error into its form.
+func failureOf(err error) *failure {
+	var limit *web.LimitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &limit) && limit.Of == web.UserScans:
+		return &failure{errorScans, err.Error(), limit.Most}
+	case errors.As(err, &limit):
+		return &failure{errorQuota, err.Error(), limit.Most}
+	case errors.Is(err, web.ErrUnknown):
+		return &failure{errorUnknown, err.Error(), 0}
+	case errors.Is(err, web.ErrFull):
+		return &failure{errorFull, err.Error(), 0}
+	case errors.As(err, new(*web.AwayError)):
+		return &failure{errorAway, err.Error(), 0}
+	case errors.Is(err, errCollision):
+		return &failure{errorAgain, err.Error(), 0}
+	default:
+		return &failure{errorOther, err.Error(), 0}
+	}
+}
+
+// err is the error again.
+func (f *failure) err() error {
+	if f == nil {
+		return nil
+	}
+	switch f.Kind {
+	case errorUnknown:
+		return unknown(f.Text)
+	case errorAway:
+		return &web.AwayError{}
+	case errorQuota:
+		return &web.LimitError{Of: web.UserFeeds, Most: f.Most}
+	case errorScans:
+		return &web.LimitError{Of: web.UserScans, Most: f.Most}
+	case errorAgain:
+		return errCollision
+	case errorFull:
+		return web.ErrFull.Of(errors.New(f.Text))
+	default:
+		return web.ErrUnsaved.Of(errors.New(f.Text))
+	}
+}
+
+// do does what this peer is asked.
+func (s *Service) do(ctx context.Context, r *request) reply {
+	var answer reply
+	var err error
+	id, isID := fleet.ParseID(r.ID)
+	switch r.Op {
+	case opOwners:
+		answer.Feeds, err = s.ownersHere()
+	case opUsers:
+		answer.Users, err = s.usersHere()
+	case opInvited:
+		answer.Invitations, err = s.invitationsHere()
+	case opHeld:
+		held := s.cfg.Keeper.Status()
+		answer.Held, answer.Memory = &held, s.cfg.Memory()
+	default:
+		if !isID {
+			err = unknown("there is no such id")
+			break
+		}
+		err = s.doAt(ctx, id, r, &answer)
+	}
+	if err != nil {
+		answer = reply{Failed: failureOf(err)}
+	}
+	return answer
+}
+
+// doAt does what is about one row and its slot.
+func (s *Service) doAt(ctx context.Context, id fleet.ID, r *request, answer *reply) (err error) {
+	switch r.Op {
+	case opUser:
+		answer.User, err = s.userHere(id)
+	case opMakeUser:
+		err = s.make(ctx, fleet.Key{Kind: fleet.User, ID: id}, r.Value)
+	case opMakeCode:
+		err = s.make(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}, r.Value)
+	case opRedeem:
+		var of *web.UserInvitation
+		if of, err = s.redeemHere(ctx, id); err == nil {
+			answer.Invitations = []web.UserInvitation{*of}
+		}
+	case opSubscribe:
+		err = s.subscribeHere(ctx, id, r)
+	case opDrop:
+		err = s.dropHere(ctx, id, r.User)
+	case opFeeds:
+		answer.Feeds, err = s.feedsHere(id.Slot(), r.ID)
+	case opRevoke:
+		err = s.revokeHere(ctx, id)
+	case opCancel:
+		err = s.delete(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}, nil)
+	default:
+		err = fmt.Errorf("%.20q is nothing that this version does", r.Op)
+	}
+	return err
+}
+
+// make writes a new row.
+func (s *Service) make(ctx context.Context, key fleet.Key, value []byte) error {
+	if len(value) == 0 {
+		return errNothing
+	}
+	_, err := s.cfg.Keeper.Change(ctx, key, func(_ fleet.Row, is bool) ([]byte, error) {
+		if is {
+			return nil, errCollision
+		}
+		return value, nil
+	})
+	return err
+}
+
+// delete ends a row, if it is there and may be.
+func (s *Service) delete(ctx context.Context, key fleet.Key, may func(*fleet.Row) bool) error {
+	_, err := s.cfg.Keeper.Change(ctx, key, func(old fleet.Row, is bool) ([]byte, error) {
+		if !is || !old.Live() || may != nil && !may(&old) {
+			return nil, unknown("there is none with this id")
+		}
+		return nil, nil
+	})
+	return err
+}
+
+func read[V any](row *fleet.Row) (v V, err error) {
+	if err = json.Unmarshal(row.Value, &v); err != nil {
+		err = fmt.Errorf("row %s: %w", row.ID, err)
+	}
+	return v, err
+}
+
+func (s *Service) userHere(id fleet.ID) (*web.User, error) {
+	row, is, err := s.cfg.Keeper.Get(fleet.Key{Kind: fleet.User, ID: id})
+	if err != nil {
+		return nil, err
+	}
+	if !is || !row.Live() {
+		if s.cfg.Keeper.Places().Serves(id.Slot()) != s.cfg.Self {
+			return nil, &web.AwayError{}
+		}
+		return nil, unknown("there is no such user, or its key was revoked")
+	}
+	v, err := read[userValue](&row)
+	return &web.User{ID: id.String(), Quota: v.Quota, Created: v.Created, Invitation: v.Invitation, Note: v.Note}, err
+}
+
+// redeemHere uses an invitation once.
+func (s *Service) redeemHere(ctx context.Context, id fleet.ID) (*web.UserInvitation, error) {
+	var told *web.UserInvitation
+	_, err := s.cfg.Keeper.Change(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}, func(old fleet.Row, is bool) ([]byte, error) {
+		if !is || !old.Live() {
+			return nil, unknown("there is no such invitation")
+		}
+		v, err := read[invitationValue](&old)
+		if err != nil {
+			return nil, err
+		}
+		if v.Used >= v.Uses || !time.Now().Before(v.Expires) {
+			return nil, unknown("the invitation was used up, or has expired")
+		}
+		v.Used++
+		told = invitationOf(id, &v)
+		return json.Marshal(v)
+	})
+	return told, err
+}
+
+func invitationOf(id fleet.ID, v *invitationValue) *web.UserInvitation {
+	return &web.UserInvitation{ID: id.String(), Quota: v.Quota, Uses: v.Uses, Used: v.Used, Expires: v.Expires, Created: v.Created, Note: v.Note}
+}
+
+// feedsHere lists the feeds of a user, which are in one slot.
+func (s *Service) feedsHere(slot fleet.Slot, user string) (all []feed, err error) {
+	for row, err := range s.cfg.Keeper.Rows(slot, fleet.Feed) {
+		if err != nil {
+			return nil, err
+		}
+		if !row.Live() {
+			continue
+		}
+		v, err := fleet.FeedOf(&row)
+		if err == nil && v.User == user {
+			all = append(all, feed{row.ID.String(), v})
+		}
+	}
+	return all, nil
+}
+
+// subscribeHere makes a feed. That of a user is in the slot of the user's row.
+func (s *Service) subscribeHere(ctx context.Context, id fleet.ID, r *request) error {
+	if r.Feed == nil {
+		return errNothing
+	}
+	if of, ok := fleet.IDOf(r.Feed.Secret); !ok || of != id {
+		return errors.New("the secret is not that of the id")
+	}
+	if r.User != "" {
+		if err := s.mayHave(r); err != nil {
+			return err
+		}
+	}
+	value, err := json.Marshal(r.Feed)
+	if err != nil {
+		return err
+	}
+	if err := s.make(ctx, fleet.Key{Kind: fleet.Feed, ID: id}, value); err != nil {
+		return err
+	}
+	if _, err := s.cfg.Keeper.Wake(ctx, id); err != nil {
+		s.cfg.Log.Warn("a new personal feed of the fleet is not open yet", "err", err)
+	}
+	return nil
+}
+
+// mayHave reports whether a user is one, and may have one more feed.
+func (s *Service) mayHave(r *request) error {
+	user, ok := fleet.ParseID(r.User)
+	if !ok || r.Feed.User != r.User {
+		return unknown("there is no such user")
+	}
+	who, err := s.userHere(user)
+	if err != nil {
+		return err
+	}
+	has, err := s.feedsHere(user.Slot(), r.User)
+	if err != nil {
+		return err
+	}
+	if len(has) >= who.Quota {
+		return &web.LimitError{Of: web.UserFeeds, Most: who.Quota}
+	}
+	if !scans(r.Feed.Words) {
+		return nil
+	}
+	slow := 0
+	for i := range has {
+		if scans(has[i].Words) {
+			slow++
+		}
+	}
+	if slow >= maxScans {
+		return &web.LimitError{Of: web.UserScans, Most: maxScans}
+	}
+	return nil
+}
+
+// dropHere revokes a feed of a user.
+func (s *Service) dropHere(ctx context.Context, id fleet.ID, user string) error {
+	return s.delete(ctx, fleet.Key{Kind: fleet.Feed, ID: id}, func(row *fleet.Row) bool {
+		v, err := fleet.FeedOf(row)
+		return err == nil && v.User == user
+	})
+}
+
+// revokeHere ends a user, and then its feeds: nobody makes new ones meanwhile.
+func (s *Service) revokeHere(ctx context.Context, id fleet.ID) error {
+	if err := s.delete(ctx, fleet.Key{Kind: fleet.User, ID: id}, nil); err != nil {
+		return err
+	}
+	feeds, err := s.feedsHere(id.Slot(), id.String())
+	if err != nil {
+		return err
+	}
+	for _, f := range feeds {
+		of, _ := fleet.ParseID(f.ID) // it is the row's
+		if err := s.dropHere(ctx, of, id.String()); err != nil && !errors.Is(err, web.ErrUnknown) {
+			return err
+		}
+	}
+	return nil
+}
+
+// served calls each for the rows of a kind that are there, in all slots that this peer serves.
+func (s *Service) served(kind fleet.Kind, each func(*fleet.Row) error) error {
+	places := s.cfg.Keeper.Places()
+	for slot := range fleet.Slot(fleet.Slots) {
+		if places.Serves(slot) != s.cfg.Self {
+			continue
+		}
+		for row, err := range s.cfg.Keeper.Rows(slot, kind) {
+			if err != nil {
+				return err
+			}
+			if !row.Live() {
+				continue
+			}
+			if err := each(&row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) ownersHere() (all []feed, err error) {
+	err = s.served(fleet.Feed, func(row *fleet.Row) error {
+		if v, err := fleet.FeedOf(row); err == nil && v.User == "" {
+			all = append(all, feed{row.ID.String(), v})
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (s *Service) usersHere() (all []web.User, err error) {
+	err = s.served(fleet.User, func(row *fleet.Row) error {
+		v, err := read[userValue](row)
+		if err != nil {
+			return err
+		}
+		feeds, err := s.feedsHere(row.ID.Slot(), row.ID.String())
+		all = append(all, web.User{ID: row.ID.String(), Quota: v.Quota, Feeds: len(feeds), Created: v.Created, Invitation: v.Invitation, Note: v.Note})
+		return err
+	})
+	return all, err
+}
+
+func (s *Service) invitationsHere() (all []web.UserInvitation, err error) {
+	err = s.served(fleet.Invitation, func(row *fleet.Row) error {
+		v, err := read[invitationValue](row)
+		all = append(all, *invitationOf(row.ID, &v))
+		return err
+	})
+	slices.SortFunc(all, func(a, b web.UserInvitation) int { return a.Created.Compare(b.Created) })
+	return all, err
+}

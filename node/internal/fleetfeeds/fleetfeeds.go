@@ -1,0 +1,95 @@
+// Package fleetfeeds is the personal feeds, users and invitations of a fleet, whichever of
+// its peers is asked: what is about a slot is done by the peer that serves it.
+package fleetfeeds
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// Keeper keeps the rows of the slots that this peer has.
+type Keeper interface {
+	Places() *fleet.Places
+	// Get returns a row that this peer holds, Rows those of a slot and kind.
+	Get(fleet.Key) (row fleet.Row, is bool, err error)
+	Rows(fleet.Slot, fleet.Kind) iter.Seq2[fleet.Row, error]
+	// Change makes the next version of a row, at two peers where two are there; a nil value
+	// deletes it. Only the peer that serves the row's slot may.
+	Change(ctx context.Context, key fleet.Key, change func(old fleet.Row, is bool) (value []byte, err error)) (fleet.Row, error)
+	// Wake opens a feed that this peer keeps, for one who asks for it. is is false where it
+	// holds no such row.
+	Wake(ctx context.Context, id fleet.ID) (is bool, err error)
+	Status() Held
+}
+
+// Held is what this peer has of the fleet.
+type Held struct {
+	Serves, Keeps int // slots
+	Open          int // feeds
+	Rows          int
+	HeldOnce      int // rows that this peer alone holds, as far as it knows
+}
+
+// Link speaks with the fleet's other peers.
+type Link interface {
+	RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response, error)
+}
+
+// Members lists the peers of the fleet.
+type Members interface{ Members() []fleet.Member }
+
+// Config is what a Service needs.
+type Config struct {
+	Self    feedring.PeerID
+	Theme   feedring.Theme // of the fleet
+	Own     web.Personal   // personal feeds that this peer alone keeps: the owner's of all themes
+	Keeper  Keeper
+	Link    Link
+	Members Members
+	Memory  func() uint64 // bytes that this process takes
+	Log     *slog.Logger
+}
+
+// Service is the fleet for the front of one peer. It is safe for concurrent use. It
+// implements web.Personal, web.Users and web.Fleet.
+type Service struct {
+	web.Personal // State and Read are of what is open here
+	cfg          Config
+	site         http.Handler
+	counts       counts
+}
+
+// New returns it.
+func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg} }
+
+const (
+	doWithin   = 8 * time.Second
+	pollWithin = 500 * time.Millisecond // for the peer that serves to begin its answer; then the one that keeps is asked
+	maxReply   = 16 << 20
+	maxAsked   = 64 << 10
+)
+
+// userValue is the value of a user's row.
+type userValue struct {
+	Quota      int       `json:"quota"`
+	Created    time.Time `json:"created"`
+	Invitation string    `json:"invitation,omitempty"`
+	Note       string    `json:"note,omitempty"`
+}
+
+// invitationValue is the value of an invitation's row.
+type invitationValue struct {
+	Quota   int       `json:"quota"`
+	Uses    int       `json:"uses"`
+	Used    int       `json:"used,omitempty"`
+	Expires time.Time `json:"expires"`
+	Created time.Time `json:"created"`
+	Note    string    `json:"note,omitempty"`
+}

@@ -1,0 +1,139 @@
+package fleetfeeds
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/web"
+)
+
+// counts are of polls that other peers answered.
+type counts struct{ forwarded atomic.Uint64 }
+
+// Forwarded is how many polls other peers of the fleet answered for this one.
+func (s *Service) Forwarded() uint64 { return s.counts.forwarded.Load() }
+
+// Elsewhere implements web.Fleet. The peer that serves the feed is asked, then the one that
+// keeps it. Nobody is told that there is no such feed before both said so: one of them may
+// have come back without it.
+func (s *Service) Elsewhere(w http.ResponseWriter, r *http.Request, secret, base string) (bool, error) {
+	id, ok := fleet.IDOf(secret)
+	if !ok {
+		return false, nil
+	}
+	places := s.cfg.Keeper.Places()
+	first, second := places.Holders(id.Slot())
+	silent := false
+	for i, p := range []feedring.PeerID{first, second} {
+		switch {
+		case p == "":
+		case p == s.cfg.Self:
+			is, err := s.cfg.Keeper.Wake(r.Context(), id)
+			if is && err == nil {
+				return false, nil // it is open now
+			}
+			silent = silent || err != nil
+		case !places.Present(p):
+			silent = true
+		default:
+			within := pollWithin
+			if i > 0 || !places.Present(second) || second == "" {
+				within = doWithin
+			}
+			switch s.forward(w, r, p, base, within) {
+			case passed:
+				s.counts.forwarded.Add(1)
+				return true, nil
+			case failed:
+				silent = true
+			}
+		}
+	}
+	if silent {
+		return false, &web.AwayError{}
+	}
+	return false, nil
+}
+
+// outcome of a forwarded poll.
+type outcome int
+
+const (
+	passed  outcome = iota // an answer was written
+	hasNone                // the peer has no such feed
+	failed                 // it did not answer
+)
+
+// passedOn are the headers of a poll that decide its answer.
+var passedOn = []string{"Accept-Encoding", "A-Im", "If-None-Match", "If-Modified-Since", "User-Agent"}
+
+// forward has another peer answer a poll.
+func (s *Service) forward(w http.ResponseWriter, r *http.Request, to feedring.PeerID, base string, within time.Duration) outcome {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	late := time.AfterFunc(within, cancel)
+	out, err := http.NewRequestWithContext(ctx, r.Method, r.URL.Path, nil)
+	if err != nil {
+		return failed
+	}
+	for _, name := range passedOn {
+		if values := r.Header[name]; len(values) > 0 {
+			out.Header[name] = values
+		}
+	}
+	out.Header.Set(web.BaseHeader, base)
+	in, err := s.cfg.Link.RoundTrip(to, out)
+	if err != nil || !late.Stop() {
+		if err == nil {
+			_ = in.Body.Close()
+		}
+		return failed
+	}
+	defer func() { _ = in.Body.Close() }()
+	switch {
+	case in.StatusCode == http.StatusNotFound:
+		return hasNone
+	case in.StatusCode >= http.StatusInternalServerError:
+		return failed
+	}
+	h := w.Header()
+	for name, values := range in.Header {
+		h[name] = values
+	}
+	w.WriteHeader(in.StatusCode)
+	_, _ = io.Copy(w, in.Body) // a reader who left needs no error
+	return passed
+}
+
+// Handler answers the fleet's other peers: rows is for the exchange of rows, site the front
+// that trusts who asks.
+func (s *Service) Handler(rows, site http.Handler) http.Handler {
+	s.site = site
+	mux := http.NewServeMux()
+	mux.Handle("/fleet/v1/", rows)
+	mux.HandleFunc("POST "+doPath, s.serveDo)
+	mux.HandleFunc("GET "+web.PersonalPath+"{name}", s.servePoll)
+	return mux
+}
+
+// servePoll answers a poll that another peer passed on, and opens the feed first if this peer
+// only keeps it.
+func (s *Service) servePoll(w http.ResponseWriter, r *http.Request) {
+	secret, _, _ := strings.Cut(r.PathValue("name"), ".")
+	id, ok := fleet.IDOf(secret)
+	if ok {
+		if _, open := s.State(secret); !open {
+			if _, err := s.cfg.Keeper.Wake(r.Context(), id); err != nil {
+				http.Error(w, "it is not open", http.StatusServiceUnavailable)
+				return
+			}
+		}
+	}
+	s.site.ServeHTTP(w, r)
+}

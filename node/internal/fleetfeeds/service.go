@@ -1,0 +1,343 @@
+package fleetfeeds
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/match"
+	"github.com/feedring/feedring/internal/web"
+)
+
+const (
+	doPath   = "/fleet/v1/do"
+	attempts = 8 // at a slot that somebody serves, or an id that is free
+)
+
+// at has something done by the peer that serves a slot.
+func (s *Service) at(ctx context.Context, slot fleet.Slot, r *request) (reply, error) {
+	to := s.cfg.Keeper.Places().Serves(slot)
+	if to == "" {
+		return reply{}, &web.AwayError{}
+	}
+	return s.ask(ctx, to, r)
+}
+
+// ask has something done by a peer, this one or another.
+func (s *Service) ask(ctx context.Context, to feedring.PeerID, r *request) (reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, doWithin)
+	defer cancel()
+	if to == s.cfg.Self {
+		answer := s.do(ctx, r)
+		return answer, answer.Failed.err()
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := http.NewRequestWithContext(ctx, http.MethodPost, doPath, bytes.NewReader(body))
+	if err != nil {
+		return reply{}, err
+	}
+	in, err := s.cfg.Link.RoundTrip(to, out)
+	if err != nil {
+		s.cfg.Log.Debug("a peer of the fleet did not answer", "peer", to.Short(), "op", r.Op, "err", err)
+		return reply{}, &web.AwayError{}
+	}
+	defer func() { _ = in.Body.Close() }()
+	var answer reply
+	if in.StatusCode != http.StatusOK {
+		return reply{}, web.ErrUnsaved.Of(fmt.Errorf("peer %s of the fleet answered %s", to.Short(), in.Status))
+	}
+	if err := json.NewDecoder(io.LimitReader(in.Body, maxReply)).Decode(&answer); err != nil {
+		return reply{}, web.ErrUnsaved.Of(fmt.Errorf("peer %s of the fleet: %w", to.Short(), err))
+	}
+	return answer, answer.Failed.err()
+}
+
+// serveDo answers ask.
+func (s *Service) serveDo(w http.ResponseWriter, r *http.Request) {
+	var asked request
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAsked)).Decode(&asked); err != nil {
+		http.Error(w, "the request cannot be read", http.StatusBadRequest)
+		return
+	}
+	answer := s.do(r.Context(), &asked)
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(&answer) // a peer that left needs none
+}
+
+// all asks every peer that is there. failed are those that did not answer.
+func (s *Service) all(ctx context.Context, r *request, each func(feedring.PeerID, *reply)) (failed []feedring.PeerID, err error) {
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for _, m := range s.cfg.Members.Members() {
+		if !m.Present {
+			continue
+		}
+		asked.Go(func() {
+			answer, why := s.ask(ctx, m.Peer, r)
+			mu.Lock()
+			defer mu.Unlock()
+			if why != nil {
+				failed, err = append(failed, m.Peer), why
+				return
+			}
+			each(m.Peer, &answer)
+		})
+	}
+	asked.Wait()
+	return failed, err
+}
+
+// newSecret is one of a slot.
+func newSecret(slot fleet.Slot) (secret string, id fleet.ID) {
+	var random [fleet.SecretBytes]byte
+	_, _ = rand.Read(random[:]) // documented never to fail
+	secret = slot.Secret(random)
+	id, _ = fleet.IDOf(secret) // it is a secret
+	return secret, id
+}
+
+// anySlot is one that somebody serves.
+func (s *Service) anySlot() (fleet.Slot, error) {
+	places := s.cfg.Keeper.Places()
+	for range attempts {
+		n, err := rand.Int(rand.Reader, big.NewInt(fleet.Slots))
+		if err != nil {
+			return 0, err
+		}
+		if slot := fleet.Slot(n.Int64()); places.Serves(slot) != "" {
+			return slot, nil
+		}
+	}
+	return 0, &web.AwayError{}
+}
+
+// scans reports whether no word must be in an entry that words match: no index finds them.
+func scans(words string) bool {
+	expr, err := match.Parse(words)
+	return words != "" && err == nil && expr.Match(match.TextOf(&feedring.Entry{}))
+}
+
+func subscriptionOf(id string, v *fleet.FeedValue) web.Subscription {
+	return web.Subscription{ID: id, Secret: v.Secret, Stem: v.Stem, Created: v.Created, Query: feedring.Query{
+		Theme: v.Theme, Provider: v.Provider, Words: v.Words, Since: v.Since, Until: v.Until, Limit: v.Limit,
+	}}
+}
+
+func sorted(all []web.Subscription) []web.Subscription {
+	slices.SortFunc(all, func(a, b web.Subscription) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	return all
+}
+
+// Subscriptions implements web.Personal. The owner's are those of all peers that are there.
+func (s *Service) Subscriptions(ctx context.Context, user string) (all []web.Subscription, err error) {
+	take := func(_ feedring.PeerID, r *reply) {
+		for i := range r.Feeds {
+			all = append(all, subscriptionOf(r.Feeds[i].ID, &r.Feeds[i].FeedValue))
+		}
+	}
+	if user != "" {
+		id, _ := fleet.ParseID(user) // it came of User
+		answer, err := s.at(ctx, id.Slot(), &request{Op: opFeeds, ID: user})
+		take("", &answer)
+		return sorted(all), err
+	}
+	if all, err = s.cfg.Own.Subscriptions(ctx, ""); err != nil {
+		return nil, err
+	}
+	if _, err := s.all(ctx, &request{Op: opOwners}, take); err != nil {
+		return nil, err
+	}
+	return sorted(all), nil
+}
+
+// Subscribe implements web.Personal. The owner's feeds of all themes, which show private
+// entries, are kept by this peer alone.
+func (s *Service) Subscribe(ctx context.Context, user string, q feedring.Query, stem bool) (web.Subscription, error) {
+	if user == "" && q.Theme == "" {
+		return s.cfg.Own.Subscribe(ctx, "", q, stem)
+	}
+	if _, err := match.Parse(q.Words); err != nil {
+		return web.Subscription{}, err
+	}
+	for range attempts {
+		slot, err := s.anySlot()
+		if err != nil {
+			return web.Subscription{}, err
+		}
+		if id, ok := fleet.ParseID(user); ok {
+			slot = id.Slot()
+		}
+		secret, id := newSecret(slot)
+		v := &fleet.FeedValue{
+			Secret: secret, Theme: q.Theme, Provider: q.Provider, Words: q.Words, Since: q.Since, Until: q.Until, Limit: cmp.Or(q.Limit, feedring.DefaultLimit),
+			Stem: stem, Created: time.Now().UTC().Truncate(time.Second), User: user,
+		}
+		_, err = s.at(ctx, slot, &request{Op: opSubscribe, ID: id.String(), User: user, Feed: v})
+		if err == nil {
+			return subscriptionOf(id.String(), v), nil
+		}
+		if !errors.Is(err, errCollision) {
+			return web.Subscription{}, err
+		}
+	}
+	return web.Subscription{}, web.ErrUnsaved.Of(errCollision)
+}
+
+// Unsubscribe implements web.Personal.
+func (s *Service) Unsubscribe(ctx context.Context, user, id string) error {
+	of, ok := fleet.ParseID(id)
+	if user == "" {
+		if err := s.cfg.Own.Unsubscribe(ctx, "", id); !ok || !errors.Is(err, web.ErrUnknown) {
+			return err
+		}
+	}
+	if !ok {
+		return unknown("there is no personal feed with this id")
+	}
+	_, err := s.at(ctx, of.Slot(), &request{Op: opDrop, ID: id, User: user})
+	return err
+}
+
+// User implements web.Users.
+func (s *Service) User(ctx context.Context, key string) (string, error) {
+	secret, ok := strings.CutPrefix(key, web.UserKeyPrefix)
+	id, isSecret := fleet.IDOf(secret)
+	if !ok || !isSecret {
+		return "", unknown("this is no user's key")
+	}
+	_, err := s.at(ctx, id.Slot(), &request{Op: opUser, ID: id.String()})
+	return id.String(), err
+}
+
+// create makes a row with a secret of its own in any slot.
+func (s *Service) create(ctx context.Context, what op, value any) (secret string, id fleet.ID, err error) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return "", 0, err
+	}
+	for range attempts {
+		slot, err := s.anySlot()
+		if err != nil {
+			return "", 0, err
+		}
+		secret, id = newSecret(slot)
+		_, err = s.at(ctx, slot, &request{Op: what, ID: id.String(), Value: body})
+		if err == nil || !errors.Is(err, errCollision) {
+			return secret, id, err
+		}
+	}
+	return "", 0, web.ErrUnsaved.Of(errCollision)
+}
+
+// Join implements web.Users. The invitation is used first: where the user cannot be made
+// then, one use is lost, and nobody has more than were invited.
+func (s *Service) Join(ctx context.Context, code string) (string, error) {
+	id, ok := fleet.IDOf(code)
+	if !ok {
+		return "", unknown("this is no invitation")
+	}
+	answer, err := s.at(ctx, id.Slot(), &request{Op: opRedeem, ID: id.String()})
+	if err != nil {
+		return "", err
+	}
+	if len(answer.Invitations) != 1 {
+		return "", &web.AwayError{}
+	}
+	of := answer.Invitations[0]
+	secret, _, err := s.create(ctx, opMakeUser, userValue{
+		Quota: of.Quota, Created: time.Now().UTC().Truncate(time.Second), Invitation: of.ID, Note: of.Note,
+	})
+	return web.UserKeyPrefix + secret, err
+}
+
+// InviteUser implements web.Users.
+func (s *Service) InviteUser(ctx context.Context, i web.UserInvitation) (web.UserInvitation, error) {
+	i.Created = time.Now().UTC().Truncate(time.Second)
+	code, id, err := s.create(ctx, opMakeCode, invitationValue{
+		Quota: i.Quota, Uses: i.Uses, Expires: i.Expires, Created: i.Created, Note: i.Note,
+	})
+	i.ID, i.Code = id.String(), code
+	return i, err
+}
+
+// UserInvitations implements web.Users.
+func (s *Service) UserInvitations(ctx context.Context) (all []web.UserInvitation, err error) {
+	_, err = s.all(ctx, &request{Op: opInvited}, func(_ feedring.PeerID, r *reply) { all = append(all, r.Invitations...) })
+	slices.SortFunc(all, func(a, b web.UserInvitation) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return all, err
+}
+
+// Users implements web.Users.
+func (s *Service) Users(ctx context.Context) (all []web.User, err error) {
+	_, err = s.all(ctx, &request{Op: opUsers}, func(_ feedring.PeerID, r *reply) { all = append(all, r.Users...) })
+	slices.SortFunc(all, func(a, b web.User) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	return all, err
+}
+
+// RevokeInvitation implements web.Users.
+func (s *Service) RevokeInvitation(ctx context.Context, id string) error {
+	return s.revoke(ctx, opCancel, id)
+}
+
+// RevokeUser implements web.Users.
+func (s *Service) RevokeUser(ctx context.Context, id string) error {
+	return s.revoke(ctx, opRevoke, id)
+}
+
+func (s *Service) revoke(ctx context.Context, what op, id string) error {
+	of, ok := fleet.ParseID(id)
+	if !ok {
+		return unknown("there is none with this id")
+	}
+	_, err := s.at(ctx, of.Slot(), &request{Op: what, ID: id})
+	return err
+}
+
+// Fleet implements web.Fleet.
+func (s *Service) Fleet(ctx context.Context) (web.FleetStatus, error) {
+	status := web.FleetStatus{Fleet: s.cfg.Theme}
+	at := make(map[feedring.PeerID]int)
+	for _, m := range s.cfg.Members.Members() {
+		at[m.Peer] = len(status.Peers)
+		status.Peers = append(status.Peers, web.FleetPeer{Peer: m.Peer, Self: m.Peer == s.cfg.Self, Present: m.Present, Gone: m.Gone, Capacity: m.Interests})
+		if m.Present {
+			status.Capacity += m.Interests
+		}
+	}
+	failed, _ := s.all(ctx, &request{Op: opHeld}, func(p feedring.PeerID, r *reply) {
+		if r.Held == nil {
+			return
+		}
+		one, h := &status.Peers[at[p]], r.Held
+		one.Serves, one.Keeps, one.Open, one.Rows, one.Memory = h.Serves, h.Keeps, h.Open, h.Rows, r.Memory
+		status.Feeds += h.Open
+		status.HeldOnce += h.HeldOnce
+	})
+	for _, p := range failed {
+		status.Peers[at[p]].Error = "it did not answer"
+		status.Silent++
+	}
+	users, err := s.Users(ctx)
+	if err == nil {
+		status.Users = len(users)
+	}
+	return status, nil
+}
