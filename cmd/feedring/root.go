@@ -14,6 +14,7 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/ask"
 	"github.com/feedring/feedring/cmd/feedring/internal/command"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
+	"github.com/feedring/feedring/cmd/feedring/internal/fleet"
 	"github.com/feedring/feedring/cmd/feedring/internal/network"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/cmd/feedring/internal/serve"
@@ -70,6 +71,7 @@ func newRoot(env *command.Env) *cobra.Command {
 	root.AddCommand(serve.Commands(env)...)
 	root.AddCommand(admin.Commands(env)...)
 	root.AddCommand(network.Commands(env)...)
+	root.AddCommand(fleet.Commands(env)...)
 	root.AddCommand(versionCommand(env), completionCommand(env), manCommand(env))
 	return root
 }

@@ -42,6 +42,8 @@ type Serve struct {
 	attempts, fetchers            int
 	routing                       routingFlag
 	privatePeers                  privatePeersFlag
+	fleetKey                      string
+	interests                     int
 }
 
 // NewServe returns the defaults.
@@ -54,7 +56,7 @@ func NewServe() *Serve {
 		trust: List{Kind: "key|domain", Check: checkTrust},
 		http:  d.HTTP, network: d.Network, attempts: d.Attempts, fetchers: d.Fetchers,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
-		policy: policyFlag(d.Policy), budget: Duration(d.Budget), privatePeers: privatePeersFlag(d.PrivatePeers),
+		policy: policyFlag(d.Policy), budget: Duration(d.Budget), privatePeers: privatePeersFlag(d.PrivatePeers), interests: d.Interests,
 	}
 }
 
@@ -96,6 +98,8 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.Var(&o.privatePeers, "private-peers", "what peers at loopback and private addresses count for while this peer has no public one: settled, or new, as strangers do")
 	flags.Var(&o.trust, "trust", "peer's id, or domain and so every publisher of its feeds that it names: here they have the places and quotas of peers for which a site vouches, "+
 		"whatever others say (repeat)")
+	flags.StringVar(&o.fleetKey, "fleet-key", "", "file with the key of the fleet that this peer keeps personal feeds with: see \"feedring fleet new\"")
+	flags.IntVar(&o.interests, "interests", o.interests, "personal feeds that this peer has room for in its fleet, of some 0.7 KB of memory each")
 	flags.BoolVar(&o.JSON, "json", false, "print events as JSON, one a line")
 }
 
@@ -116,6 +120,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c.Cache = int64(o.cache)
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	c.PrivatePeers = node.PrivatePeers(o.privatePeers)
+	c.FleetKey, c.Interests = o.fleetKey, o.interests
 	if c.Feeds, err = specs(o.feeds.Values); err == nil {
 		c.Feeds, err = withTables(c.Feeds, o.tables.specs)
 	}
