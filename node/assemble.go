@@ -161,6 +161,9 @@ func (a *assembly) entries() (err error) {
 		History: a.history, Links: a.links, Server: a.server, Contact: a.contact, Joins: a.joins, Cache: a.own, Sites: a.sites, Refused: &a.refused, Blocks: a.blocks, Log: a.log,
 		Members: a.members, Trusted: a.trusted, Personal: a.personal,
 	})
+	if err := a.beginFleet(); err != nil {
+		return err
+	}
 	a.copies, err = replicate.New(a.ctx, replicate.Config{
 		Self: a.ID(), Store: a.store, Verifier: a.verifier, Machine: a.loop, Host: a.host, Readers: a.broker, Blocks: exchanged{a.hides}, Lists: a.personal, Credit: a.credit, Names: a.checks,
 		Forks: a.forks, Links: a.links, Own: a.origins,
@@ -254,10 +257,10 @@ func (n *Node) serve() {
 	n.background(func() { n.personal.Run(n.ctx) })
 	n.background(func() { n.personal.Deliver(n.ctx) })
 	n.background(func() { n.standIns.Run(n.ctx) })
-	n.front.Serve(web.Config{
+	n.front.Serve(n.fleet.inFleet(web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Proxies: n.cfg.proxies(), Metrics: n.Metrics(), Personal: n.personal,
 		Front: ownFeeds{n.own}, Network: n.membersAPI(), Members: n.webMembers(), Hub: n.websub.Path(), Open: n.websub.Routes(),
-	}, n.own)
+	}), n.own)
 	n.websub.Run(n.ctx, &n.running)
 	n.events.Add(n.Started()) // before any role
 	n.offers.Now()

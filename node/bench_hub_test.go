@@ -43,7 +43,7 @@ func benchCallback(b *testing.B, personal bool) {
 	defer callback.Close()
 	topic := spec.URL
 	if personal {
-		s, err := n.personal.Subscribe(b.Context(), feedring.Query{Theme: "news", Limit: 50}, true)
+		s, err := n.personal.Subscribe(b.Context(), "", feedring.Query{Theme: "news", Limit: 50}, true)
 		check(b, err)
 		topic = n.front.Reachable() + "/feeds/" + s.Secret + ".atom"
 	}

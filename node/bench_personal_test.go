@@ -41,7 +41,7 @@ func benchPersonal(b *testing.B, feeds int) {
 	peer := w.start("news", "p1.example", func(c *Config) { c.Data, c.HTTP = data, "127.0.0.1:0" })
 	start, heap := computing(b)-began, benchHeap()-before
 	w.formed("news", 2)
-	sub, err := peer.personal.Subscribe(b.Context(), feedring.Query{Theme: "news", Words: "marker"}, false)
+	sub, err := peer.personal.Subscribe(b.Context(), "", feedring.Query{Theme: "news", Words: "marker"}, false)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func newPublicDay(w *benchNet, o *daily, peers, readers int, interval time.Durat
 	})
 	for _, n := range w.nodes {
 		for range 10 {
-			sub, err := n.personal.Subscribe(w.b.Context(), feedring.Query{Theme: "news"}, false)
+			sub, err := n.personal.Subscribe(w.b.Context(), "", feedring.Query{Theme: "news"}, false)
 			check(w.b, err)
 			d.personal = append(d.personal, n.front.Address()+"/feeds/"+sub.Secret+".atom")
 		}

@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime/metrics"
 	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
+	slots "github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/fleet/key"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/node/internal/fleet"
+	"github.com/feedring/feedring/node/internal/fleetfeeds"
 	"github.com/feedring/feedring/node/internal/fleetlink"
 	"github.com/feedring/feedring/node/internal/transport"
 )
@@ -20,6 +25,23 @@ import (
 type fleetPeers struct {
 	link    *fleetlink.Link
 	members *fleetlink.Members
+	keeper  *fleet.Keeper
+	service *fleetfeeds.Service
+}
+
+// Members and Do implement fleet.Peers.
+func (f *fleetPeers) Members() []slots.Member { return f.members.Members() }
+
+// Do sends a request to a peer of the fleet.
+func (f *fleetPeers) Do(ctx context.Context, to feedring.PeerID, r *http.Request) (*http.Response, error) {
+	return f.link.RoundTrip(to, r.WithContext(ctx))
+}
+
+// changed has the members looked at again.
+func (f *fleetPeers) changed() {
+	if f.keeper != nil {
+		f.keeper.Changed()
+	}
 }
 
 // openFleet reads the fleet's key, where this peer belongs to one.
@@ -38,7 +60,7 @@ func (n *Node) openFleet() error {
 	}
 	f.members, err = fleetlink.OpenMembers(fleetlink.MembersConfig{
 		Self: n.ID(), Room: n.cfg.Interests, Every: min(max(n.cfg.Refresh/10, 100*time.Millisecond), time.Second), Views: n.loop,
-		Records: fleetRecords{n.store}, Changed: func() {}, Log: n.log,
+		Records: fleetRecords{n.store}, Changed: f.changed, Log: n.log,
 	})
 	n.fleet = f
 	return err
@@ -78,12 +100,47 @@ func (f *fleetPeers) offer(o peer.Offer) peer.Offer {
 	return o
 }
 
+// beginFleet reads what this peer keeps of its fleet.
+func (n *Node) beginFleet() (err error) {
+	f := n.fleet
+	if f == nil {
+		return nil
+	}
+	f.keeper, err = fleet.Open(fleet.Config{Self: n.ID(), Store: n.store, Peers: f, Lists: n.personal, Log: n.log})
+	if err != nil {
+		return err
+	}
+	f.service = fleetfeeds.New(fleetfeeds.Config{
+		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Memory: memoryTaken, Log: n.log,
+	})
+	return nil
+}
+
+// memoryTaken is what the process has of the system, in bytes.
+func memoryTaken() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64() - sample[1].Value.Uint64()
+}
+
 // listenForFleet serves the fleet's peers, until the peer stops.
 func (n *Node) listenForFleet() {
-	if n.fleet == nil {
+	f := n.fleet
+	if f == nil {
 		return
 	}
-	n.fleet.link.Serve(http.NotFoundHandler())
-	n.server.Handle(wire.VerbFleet, fleetlink.Bound(), n.fleet.link)
-	n.background(func() { n.fleet.members.Run(n.ctx) })
+	f.link.Serve(f.service.Handler(f.keeper, web.SocketHandler(web.Config{
+		Backend: n, PublicURL: n.cfg.PublicURL, Personal: n.personal, Hub: n.websub.Path(), Logger: n.log,
+	})))
+	n.server.Handle(wire.VerbFleet, fleetlink.Bound(), f.link)
+	n.background(func() { f.members.Run(n.ctx) })
+	n.background(func() { f.keeper.Run(n.ctx) })
+}
+
+// inFleet adds what the front serves of this peer's fleet.
+func (f *fleetPeers) inFleet(cfg web.Config) web.Config {
+	if f != nil {
+		cfg.Personal, cfg.Fleet, cfg.Users = f.service, f.service, f.service
+	}
+	return cfg
 }

@@ -71,7 +71,7 @@ func TestPersonalFeedsOfAFeedAddedAgain(t *testing.T) {
 		check(t, err)
 	}
 	add()
-	sub, err := n.personal.Subscribe(t.Context(), feedring.Query{}, false)
+	sub, err := n.personal.Subscribe(t.Context(), "", feedring.Query{}, false)
 	check(t, err)
 	shows := func(want int) func() bool {
 		return func() bool {

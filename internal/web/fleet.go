@@ -39,8 +39,9 @@ type FleetPeer struct {
 	Capacity int             `json:"capacity"`       // personal feeds that it has room for, as it says
 	Serves   int             `json:"serves"`         // parts of 16,384
 	Keeps    int             `json:"keeps"`          // the same: as the second
-	Open     int             `json:"open"`           // personal feeds of the fleet that it has in memory
-	Rows     int             `json:"rows"`           // on its disk
+	Feeds    int             `json:"feeds"`          // personal feeds that it serves
+	Rows     int             `json:"rows"`           // what it serves, users and invitations included
+	Moving   int             `json:"moving"`         // rows that it holds until those have them that are to
 	Memory   uint64          `json:"memory_bytes,omitempty"`
 	Error    string          `json:"error,omitempty"` // why it told nothing
 }

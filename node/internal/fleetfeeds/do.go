@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
+	keeper "github.com/feedring/feedring/node/internal/fleet"
 )
 
 // request is what one peer asks another to do in a slot that the other serves.
@@ -27,7 +28,7 @@ type reply struct {
 	User        *web.User            `json:"user,omitempty"`
 	Users       []web.User           `json:"users,omitempty"`
 	Invitations []web.UserInvitation `json:"invitations,omitempty"`
-	Held        *Held                `json:"held,omitempty"`
+	Held        *keeper.Status       `json:"held,omitempty"`
 	Memory      uint64               `json:"memory,omitempty"`
 	Failed      *failure             `json:"failed,omitempty"`
 }
@@ -97,11 +98,11 @@ func failureOf(err error) *failure {
 		return &failure{errorScans, err.Error(), limit.Most}
 	case errors.As(err, &limit):
 		return &failure{errorQuota, err.Error(), limit.Most}
-	case errors.Is(err, web.ErrUnknown):
+	case errors.Is(err, web.ErrUnknown), errors.Is(err, keeper.ErrUnknown):
 		return &failure{errorUnknown, err.Error(), 0}
-	case errors.Is(err, web.ErrFull):
+	case errors.Is(err, web.ErrFull), errors.Is(err, store.ErrFull):
 		return &failure{errorFull, err.Error(), 0}
-	case errors.As(err, new(*web.AwayError)):
+	case errors.As(err, new(*web.AwayError)), errors.Is(err, keeper.ErrNobody), errors.Is(err, keeper.ErrUnsure), errors.As(err, new(*keeper.ElsewhereError)):
 		return &failure{errorAway, err.Error(), 0}
 	case errors.Is(err, errCollision):
 		return &failure{errorAgain, err.Error(), 0}
@@ -140,11 +141,11 @@ func (s *Service) do(ctx context.Context, r *request) reply {
 	id, isID := fleet.ParseID(r.ID)
 	switch r.Op {
 	case opOwners:
-		answer.Feeds, err = s.ownersHere()
+		answer.Feeds, err = s.ownersHere(ctx)
 	case opUsers:
-		answer.Users, err = s.usersHere()
+		answer.Users, err = s.usersHere(ctx)
 	case opInvited:
-		answer.Invitations, err = s.invitationsHere()
+		answer.Invitations, err = s.invitationsHere(ctx)
 	case opHeld:
 		held := s.cfg.Keeper.Status()
 		answer.Held, answer.Memory = &held, s.cfg.Memory()
@@ -165,7 +166,7 @@ func (s *Service) do(ctx context.Context, r *request) reply {
 func (s *Service) doAt(ctx context.Context, id fleet.ID, r *request, answer *reply) (err error) {
 	switch r.Op {
 	case opUser:
-		answer.User, err = s.userHere(id)
+		answer.User, err = s.userHere(ctx, id)
 	case opMakeUser:
 		err = s.make(ctx, fleet.Key{Kind: fleet.User, ID: id}, r.Value)
 	case opMakeCode:
@@ -180,7 +181,7 @@ func (s *Service) doAt(ctx context.Context, id fleet.ID, r *request, answer *rep
 	case opDrop:
 		err = s.dropHere(ctx, id, r.User)
 	case opFeeds:
-		answer.Feeds, err = s.feedsHere(id.Slot(), r.ID)
+		answer.Feeds, err = s.feedsHere(ctx, id.Slot(), r.ID)
 	case opRevoke:
 		err = s.revokeHere(ctx, id)
 	case opCancel:
@@ -208,7 +209,7 @@ func (s *Service) make(ctx context.Context, key fleet.Key, value []byte) error {
 // delete ends a row, if it is there and may be.
 func (s *Service) delete(ctx context.Context, key fleet.Key, may func(*fleet.Row) bool) error {
 	_, err := s.cfg.Keeper.Change(ctx, key, func(old fleet.Row, is bool) ([]byte, error) {
-		if !is || !old.Live() || may != nil && !may(&old) {
+		if !is || may != nil && !may(&old) {
 			return nil, unknown("there is none with this id")
 		}
 		return nil, nil
@@ -223,16 +224,13 @@ func read[V any](row *fleet.Row) (v V, err error) {
 	return v, err
 }
 
-func (s *Service) userHere(id fleet.ID) (*web.User, error) {
-	row, is, err := s.cfg.Keeper.Get(fleet.Key{Kind: fleet.User, ID: id})
+func (s *Service) userHere(ctx context.Context, id fleet.ID) (*web.User, error) {
+	row, err := s.cfg.Keeper.Get(ctx, fleet.Key{Kind: fleet.User, ID: id})
+	if errors.Is(err, keeper.ErrUnknown) {
+		err = unknown("there is no such user, or its key was revoked")
+	}
 	if err != nil {
 		return nil, err
-	}
-	if !is || !row.Live() {
-		if s.cfg.Keeper.Places().Serves(id.Slot()) != s.cfg.Self {
-			return nil, &web.AwayError{}
-		}
-		return nil, unknown("there is no such user, or its key was revoked")
 	}
 	v, err := read[userValue](&row)
 	return &web.User{ID: id.String(), Quota: v.Quota, Created: v.Created, Invitation: v.Invitation, Note: v.Note}, err
@@ -242,7 +240,7 @@ func (s *Service) userHere(id fleet.ID) (*web.User, error) {
 func (s *Service) redeemHere(ctx context.Context, id fleet.ID) (*web.UserInvitation, error) {
 	var told *web.UserInvitation
 	_, err := s.cfg.Keeper.Change(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}, func(old fleet.Row, is bool) ([]byte, error) {
-		if !is || !old.Live() {
+		if !is {
 			return nil, unknown("there is no such invitation")
 		}
 		v, err := read[invitationValue](&old)
@@ -264,20 +262,14 @@ func invitationOf(id fleet.ID, v *invitationValue) *web.UserInvitation {
 }
 
 // feedsHere lists the feeds of a user, which are in one slot.
-func (s *Service) feedsHere(slot fleet.Slot, user string) (all []feed, err error) {
-	for row, err := range s.cfg.Keeper.Rows(slot, fleet.Feed) {
-		if err != nil {
-			return nil, err
-		}
-		if !row.Live() {
-			continue
-		}
-		v, err := fleet.FeedOf(&row)
-		if err == nil && v.User == user {
-			all = append(all, feed{row.ID.String(), v})
+func (s *Service) feedsHere(ctx context.Context, slot fleet.Slot, user string) (all []feed, err error) {
+	rows, err := s.cfg.Keeper.Rows(ctx, slot, fleet.Feed)
+	for i := range rows {
+		if v, err := fleet.FeedOf(&rows[i]); err == nil && v.User == user {
+			all = append(all, feed{rows[i].ID.String(), v})
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // subscribeHere makes a feed. That of a user is in the slot of the user's row.
@@ -289,7 +281,7 @@ func (s *Service) subscribeHere(ctx context.Context, id fleet.ID, r *request) er
 		return errors.New("the secret is not that of the id")
 	}
 	if r.User != "" {
-		if err := s.mayHave(r); err != nil {
+		if err := s.mayHave(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -300,23 +292,23 @@ func (s *Service) subscribeHere(ctx context.Context, id fleet.ID, r *request) er
 	if err := s.make(ctx, fleet.Key{Kind: fleet.Feed, ID: id}, value); err != nil {
 		return err
 	}
-	if _, err := s.cfg.Keeper.Wake(ctx, id); err != nil {
+	if err := s.cfg.Keeper.Wake(ctx, r.Feed.Secret); err != nil {
 		s.cfg.Log.Warn("a new personal feed of the fleet is not open yet", "err", err)
 	}
 	return nil
 }
 
 // mayHave reports whether a user is one, and may have one more feed.
-func (s *Service) mayHave(r *request) error {
+func (s *Service) mayHave(ctx context.Context, r *request) error {
 	user, ok := fleet.ParseID(r.User)
 	if !ok || r.Feed.User != r.User {
 		return unknown("there is no such user")
 	}
-	who, err := s.userHere(user)
+	who, err := s.userHere(ctx, user)
 	if err != nil {
 		return err
 	}
-	has, err := s.feedsHere(user.Slot(), r.User)
+	has, err := s.feedsHere(ctx, user.Slot(), r.User)
 	if err != nil {
 		return err
 	}
@@ -351,7 +343,7 @@ func (s *Service) revokeHere(ctx context.Context, id fleet.ID) error {
 	if err := s.delete(ctx, fleet.Key{Kind: fleet.User, ID: id}, nil); err != nil {
 		return err
 	}
-	feeds, err := s.feedsHere(id.Slot(), id.String())
+	feeds, err := s.feedsHere(ctx, id.Slot(), id.String())
 	if err != nil {
 		return err
 	}
@@ -364,21 +356,19 @@ func (s *Service) revokeHere(ctx context.Context, id fleet.ID) error {
 	return nil
 }
 
-// served calls each for the rows of a kind that are there, in all slots that this peer serves.
-func (s *Service) served(kind fleet.Kind, each func(*fleet.Row) error) error {
+// served calls each for the rows of a kind, in all slots that this peer serves.
+func (s *Service) served(ctx context.Context, kind fleet.Kind, each func(*fleet.Row) error) error {
 	places := s.cfg.Keeper.Places()
 	for slot := range fleet.Slot(fleet.Slots) {
 		if places.Serves(slot) != s.cfg.Self {
 			continue
 		}
-		for row, err := range s.cfg.Keeper.Rows(slot, kind) {
-			if err != nil {
-				return err
-			}
-			if !row.Live() {
-				continue
-			}
-			if err := each(&row); err != nil {
+		rows, err := s.cfg.Keeper.Rows(ctx, slot, kind)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if err := each(&rows[i]); err != nil {
 				return err
 			}
 		}
@@ -386,8 +376,8 @@ func (s *Service) served(kind fleet.Kind, each func(*fleet.Row) error) error {
 	return nil
 }
 
-func (s *Service) ownersHere() (all []feed, err error) {
-	err = s.served(fleet.Feed, func(row *fleet.Row) error {
+func (s *Service) ownersHere(ctx context.Context) (all []feed, err error) {
+	err = s.served(ctx, fleet.Feed, func(row *fleet.Row) error {
 		if v, err := fleet.FeedOf(row); err == nil && v.User == "" {
 			all = append(all, feed{row.ID.String(), v})
 		}
@@ -396,25 +386,24 @@ func (s *Service) ownersHere() (all []feed, err error) {
 	return all, err
 }
 
-func (s *Service) usersHere() (all []web.User, err error) {
-	err = s.served(fleet.User, func(row *fleet.Row) error {
+func (s *Service) usersHere(ctx context.Context) (all []web.User, err error) {
+	err = s.served(ctx, fleet.User, func(row *fleet.Row) error {
 		v, err := read[userValue](row)
 		if err != nil {
 			return err
 		}
-		feeds, err := s.feedsHere(row.ID.Slot(), row.ID.String())
+		feeds, err := s.feedsHere(ctx, row.ID.Slot(), row.ID.String())
 		all = append(all, web.User{ID: row.ID.String(), Quota: v.Quota, Feeds: len(feeds), Created: v.Created, Invitation: v.Invitation, Note: v.Note})
 		return err
 	})
 	return all, err
 }
 
-func (s *Service) invitationsHere() (all []web.UserInvitation, err error) {
-	err = s.served(fleet.Invitation, func(row *fleet.Row) error {
+func (s *Service) invitationsHere(ctx context.Context) (all []web.UserInvitation, err error) {
+	err = s.served(ctx, fleet.Invitation, func(row *fleet.Row) error {
 		v, err := read[invitationValue](row)
 		all = append(all, *invitationOf(row.ID, &v))
 		return err
 	})
-	slices.SortFunc(all, func(a, b web.UserInvitation) int { return a.Created.Compare(b.Created) })
 	return all, err
 }

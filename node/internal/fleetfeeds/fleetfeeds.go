@@ -4,7 +4,6 @@ package fleetfeeds
 
 import (
 	"context"
-	"iter"
 	"log/slog"
 	"net/http"
 	"time"
@@ -12,29 +11,17 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/web"
+	keeper "github.com/feedring/feedring/node/internal/fleet"
 )
 
-// Keeper keeps the rows of the slots that this peer has.
+// Keeper keeps the rows of the slots that this peer has: see package fleet.
 type Keeper interface {
 	Places() *fleet.Places
-	// Get returns a row that this peer holds, Rows those of a slot and kind.
-	Get(fleet.Key) (row fleet.Row, is bool, err error)
-	Rows(fleet.Slot, fleet.Kind) iter.Seq2[fleet.Row, error]
-	// Change makes the next version of a row, at two peers where two are there; a nil value
-	// deletes it. Only the peer that serves the row's slot may.
+	Get(context.Context, fleet.Key) (fleet.Row, error)
+	Rows(context.Context, fleet.Slot, fleet.Kind) ([]fleet.Row, error)
 	Change(ctx context.Context, key fleet.Key, change func(old fleet.Row, is bool) (value []byte, err error)) (fleet.Row, error)
-	// Wake opens a feed that this peer keeps, for one who asks for it. is is false where it
-	// holds no such row.
-	Wake(ctx context.Context, id fleet.ID) (is bool, err error)
-	Status() Held
-}
-
-// Held is what this peer has of the fleet.
-type Held struct {
-	Serves, Keeps int // slots
-	Open          int // feeds
-	Rows          int
-	HeldOnce      int // rows that this peer alone holds, as far as it knows
+	Wake(ctx context.Context, secret string) error
+	Status() keeper.Status
 }
 
 // Link speaks with the fleet's other peers.

@@ -2,6 +2,7 @@ package fleetfeeds
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/web"
+	keeper "github.com/feedring/feedring/node/internal/fleet"
 )
 
 // counts are of polls that other peers answered.
@@ -34,11 +36,11 @@ func (s *Service) Elsewhere(w http.ResponseWriter, r *http.Request, secret, base
 		switch {
 		case p == "":
 		case p == s.cfg.Self:
-			is, err := s.cfg.Keeper.Wake(r.Context(), id)
-			if is && err == nil {
+			err := s.cfg.Keeper.Wake(r.Context(), secret)
+			if err == nil {
 				return false, nil // it is open now
 			}
-			silent = silent || err != nil
+			silent = silent || !errors.Is(err, keeper.ErrUnknown)
 		case !places.Present(p):
 			silent = true
 		default:
@@ -126,13 +128,10 @@ func (s *Service) Handler(rows, site http.Handler) http.Handler {
 // only keeps it.
 func (s *Service) servePoll(w http.ResponseWriter, r *http.Request) {
 	secret, _, _ := strings.Cut(r.PathValue("name"), ".")
-	id, ok := fleet.IDOf(secret)
-	if ok {
-		if _, open := s.State(secret); !open {
-			if _, err := s.cfg.Keeper.Wake(r.Context(), id); err != nil {
-				http.Error(w, "it is not open", http.StatusServiceUnavailable)
-				return
-			}
+	if _, open := s.State(secret); !open {
+		if err := s.cfg.Keeper.Wake(r.Context(), secret); err != nil && !errors.Is(err, keeper.ErrUnknown) {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
 		}
 	}
 	s.site.ServeHTTP(w, r)

@@ -327,17 +327,14 @@ func (s *Service) Fleet(ctx context.Context) (web.FleetStatus, error) {
 			return
 		}
 		one, h := &status.Peers[at[p]], r.Held
-		one.Serves, one.Keeps, one.Open, one.Rows, one.Memory = h.Serves, h.Keeps, h.Open, h.Rows, r.Memory
-		status.Feeds += h.Open
-		status.HeldOnce += h.HeldOnce
+		one.Serves, one.Keeps, one.Feeds, one.Rows, one.Moving, one.Memory = h.Serves, h.Keeps, h.Feeds, h.Rows, h.Moving, r.Memory
+		status.Feeds += h.Feeds
+		status.Users += h.Users
+		status.HeldOnce += h.Once
 	})
 	for _, p := range failed {
 		status.Peers[at[p]].Error = "it did not answer"
 		status.Silent++
-	}
-	users, err := s.Users(ctx)
-	if err == nil {
-		status.Users = len(users)
 	}
 	return status, nil
 }

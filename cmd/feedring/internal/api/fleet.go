@@ -21,8 +21,8 @@ type Fleet struct {
 		Capacity int             `json:"capacity"`
 		Serves   int             `json:"serves"`
 		Keeps    int             `json:"keeps"`
-		Open     int             `json:"open"`
-		Rows     int             `json:"rows"`
+		Feeds    int             `json:"feeds"`
+		Moving   int             `json:"moving"`
 		Memory   uint64          `json:"memory_bytes"`
 		Error    string          `json:"error"`
 	} `json:"peers"`

@@ -73,7 +73,7 @@ func (a *commands) fleet() *cobra.Command {
 }
 
 func (a *commands) printFleet(is *api.Fleet) error {
-	t := show.Table{Head: []string{"PEER", "STATE", "ROOM", "SERVES", "KEEPS", "FEEDS", "ROWS", "MEMORY"}}
+	t := show.Table{Head: []string{"PEER", "STATE", "ROOM", "SERVES", "KEEPS", "FEEDS", "MOVING", "MEMORY"}}
 	for _, p := range is.Peers {
 		state := "away"
 		switch {
@@ -90,7 +90,7 @@ func (a *commands) printFleet(is *api.Fleet) error {
 		if p.Memory > 0 {
 			memory = fmt.Sprintf("%d MB", p.Memory/1_000_000)
 		}
-		t.Add(string(p.Peer), state, strconv.Itoa(p.Capacity), strconv.Itoa(p.Serves), strconv.Itoa(p.Keeps), strconv.Itoa(p.Open), strconv.Itoa(p.Rows), memory)
+		t.Add(string(p.Peer), state, strconv.Itoa(p.Capacity), strconv.Itoa(p.Serves), strconv.Itoa(p.Keeps), strconv.Itoa(p.Feeds), strconv.Itoa(p.Moving), memory)
 	}
 	if err := t.Print(a.Stdout); err != nil {
 		return err
