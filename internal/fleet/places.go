@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/feedring/feedring"
@@ -47,7 +48,7 @@ const nobody = -1
 // whose weight changed, are made.
 func (p *Places) With(members []Member) *Places {
 	members = slices.Clone(members)
-	slices.SortStableFunc(members, func(a, b Member) int { return strings.Compare(string(a.Peer), string(b.Peer)) })
+	sort.SliceStable(members, func(i, j int) bool { return members[i].Peer < members[j].Peer })
 	members = slices.CompactFunc(members, func(a, b Member) bool { return a.Peer == b.Peer })
 	next := &Places{places: make([]place, 0, len(members))}
 	for _, m := range members[:min(len(members), MaxMembers)] {

@@ -263,13 +263,13 @@ func (k *Keeper) otherOf(p *fleet.Places, at fleet.Slot) feedring.PeerID {
 
 // Status is what this peer has of the fleet.
 type Status struct {
-	Serves int // slots
-	Keeps  int // slots that another serves
-	Users  int // of slots that it serves
-	Feeds  int // of slots that it serves
-	Rows   int // that were not deleted, of slots that it serves
-	Once   int // of these, those that no other present peer is known to have
-	Moving int // rows of slots of others, which do not have them yet
+	Serves int `json:"serves"` // slots
+	Keeps  int `json:"keeps"`  // slots that another serves
+	Users  int `json:"users"`  // of slots that it serves
+	Feeds  int `json:"feeds"`  // of slots that it serves
+	Rows   int `json:"rows"`   // that were not deleted, of slots that it serves
+	Once   int `json:"once"`   // of these, those that no other present peer is known to have
+	Moving int `json:"moving"` // rows of slots of others, which do not have them yet
 }
 
 // Status counts. The sums over all peers are those of the fleet.

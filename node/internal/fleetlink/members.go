@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -160,7 +161,7 @@ func (m *Members) look(now time.Time) {
 		}
 		m.now = append(m.now, fleet.Member{Peer: p, Interests: k.Room, Present: k.present, Gone: !k.present && silent >= m.cfg.GoneSoon})
 	}
-	slices.SortFunc(m.now, func(a, b fleet.Member) int { return cmp.Compare(a.Peer, b.Peer) })
+	sort.Slice(m.now, func(i, j int) bool { return m.now[i].Peer < m.now[j].Peer })
 }
 
 // see takes the peers that the group shows as present.
