@@ -159,7 +159,7 @@ func (a *assembly) entries() (err error) {
 		Refresh: a.cfg.Refresh, Interval: a.cfg.Interval,
 		Loop: a.loop, Feeds: a.origins, Identity: a.identity, Storage: a.writing, Host: a.host, Store: a.store,
 		History: a.history, Links: a.links, Server: a.server, Contact: a.contact, Joins: a.joins, Cache: a.own, Sites: a.sites, Refused: &a.refused, Blocks: a.blocks, Log: a.log,
-		Members: a.members, Trusted: a.trusted, Personal: a.personal,
+		Members: a.members, Trusted: a.trusted, Personal: counted{a.Node},
 	})
 	if err := a.beginFleet(); err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedring/feedring"
 	slots "github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/fleet/key"
@@ -59,7 +61,7 @@ func (n *Node) openFleet() error {
 		return err
 	}
 	f.members, err = fleetlink.OpenMembers(fleetlink.MembersConfig{
-		Self: n.ID(), Room: n.cfg.Interests, Every: min(max(n.cfg.Refresh/10, 100*time.Millisecond), time.Second), Views: n.loop,
+		Self: n.ID(), Capacity: n.cfg.Interests, Every: min(max(n.cfg.Refresh/10, 100*time.Millisecond), time.Second), Views: n.loop,
 		Records: fleetRecords{n.store}, Changed: f.changed, Log: n.log,
 	})
 	n.fleet = f
@@ -92,10 +94,10 @@ func (f *fleetPeers) closed() transport.Closed {
 }
 
 // offer adds the fleet's group.
-func (f *fleetPeers) offer(o peer.Offer) peer.Offer {
+func (f *fleetPeers) offer(o peer.Offer, capacity int) peer.Offer {
 	if f != nil {
 		o.Read = append(slices.Clone(o.Read), f.link.Theme())
-		o.Capacity = f.members.Room()
+		o.Capacity = capacity
 	}
 	return o
 }
@@ -135,6 +137,17 @@ func (n *Node) listenForFleet() {
 	n.server.Handle(wire.VerbFleet, fleetlink.Bound(), f.link)
 	n.background(func() { f.members.Run(n.ctx) })
 	n.background(func() { f.keeper.Run(n.ctx) })
+}
+
+// counted is what is counted of personal feeds, and of the fleet.
+type counted struct{ n *Node }
+
+// Metrics implements admin.Personal.
+func (c counted) Metrics() []prometheus.Collector {
+	if c.n.fleet == nil {
+		return c.n.personal.Metrics()
+	}
+	return append(c.n.personal.Metrics(), c.n.fleet.service.Metrics()...)
 }
 
 // inFleet adds what the front serves of this peer's fleet.

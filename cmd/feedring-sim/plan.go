@@ -26,8 +26,7 @@ type planResult struct {
 
 // planNotes say what the counts rest on.
 var planNotes = []string{
-	"The counts are of a fleet: peers of one owner that share personal feeds. There is none yet, and serve has no flag for it. The costs are those that were measured for one peer.",
-	"Until then each interest is at the peer to which you add it and at no other, you decide where, and its document is polled there.",
+	"The counts are of a fleet: peers of one owner that share personal feeds (serve --fleet-key). The costs are those that were measured for one peer, not for a fleet.",
 	"Not counted: polls that one peer passes on to another, what a follower of very many feeds remembers, the store's index, disks, and fetching of feeds, which peers beside these do.",
 }
 
@@ -178,7 +177,7 @@ func planText(out io.Writer, r plan.Result, costs plan.Costs) {
 	}
 	_, _ = fmt.Fprintf(out, ".\nPeers in each of the %d groups, beside these, at least: %d, with %.0f leases each for its readers and for these peers.\n\n",
 		r.Groups, r.PerGroup, costs[plan.MostLeases])
-	_, _ = fmt.Fprintf(out, "Each peer, and each interest at one of them:\n  GOMEMLIMIT=%dMiB feedring serve --join ADDR\n  feedring subscription add --theme THEME --limit %d WORDS\n\n", int64(m.Memory*(1-l.Spare))>>20, l.Limit)
+	_, _ = fmt.Fprintf(out, "Each peer, with one key for all (feedring fleet new fleet.key), and the interests at any of them:\n  GOMEMLIMIT=%dMiB feedring serve --fleet-key fleet.key --join ADDR\n  feedring subscription add --theme THEME --limit %d WORDS\n\n", int64(m.Memory*(1-l.Spare))>>20, l.Limit)
 	_, _ = fmt.Fprintln(out, strings.Join(planNotes, "\n"))
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/web"
@@ -18,8 +20,17 @@ import (
 // counts are of polls that other peers answered.
 type counts struct{ forwarded atomic.Uint64 }
 
-// Forwarded is how many polls other peers of the fleet answered for this one.
-func (s *Service) Forwarded() uint64 { return s.counts.forwarded.Load() }
+// Metrics are those of the fleet.
+func (s *Service) Metrics() []prometheus.Collector {
+	return []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: "feedring", Name: "users", Help: "Users of the fleet that this peer serves.",
+		}, func() float64 { return float64(s.cfg.Keeper.Status().Users) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: "feedring", Name: "forwarded_total", Help: "Polls of personal feeds that other peers of the fleet answered for this one.",
+		}, func() float64 { return float64(s.counts.forwarded.Load()) }),
+	}
+}
 
 // Elsewhere implements web.Fleet. The peer that serves the feed is asked, then the one that
 // keeps it. Nobody is told that there is no such feed before both said so: one of them may

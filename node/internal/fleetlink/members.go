@@ -42,7 +42,7 @@ type Records interface {
 // MembersConfig is what Members needs.
 type MembersConfig struct {
 	Self     feedring.PeerID
-	Room     int           // personal feeds that this peer has room for
+	Capacity int           // personal feeds that this peer has room for
 	Every    time.Duration // between looks at the group
 	Views    Views
 	Records  Records
@@ -62,19 +62,18 @@ type Members struct {
 	known   map[feedring.PeerID]*member
 	now     []fleet.Member
 	saved   time.Time
-	room    int
 }
 
 // member is what is kept of a peer of the fleet.
 type member struct {
-	Room    int       `json:"room"`
-	Seen    time.Time `json:"seen"`
-	present bool
+	Capacity int       `json:"capacity"`
+	Seen     time.Time `json:"seen"`
+	present  bool
 }
 
 // OpenMembers reads who belonged to the fleet before.
 func OpenMembers(cfg MembersConfig) (*Members, error) {
-	m := &Members{cfg: cfg, began: time.Now(), known: make(map[feedring.PeerID]*member), room: cfg.Room}
+	m := &Members{cfg: cfg, began: time.Now(), known: make(map[feedring.PeerID]*member)}
 	m.cfg.GoneSoon = cmp.Or(cfg.GoneSoon, GoneAfter)
 	value, err := cfg.Records.Value()
 	if err == nil && value != nil {
@@ -93,21 +92,6 @@ func (m *Members) Members() []fleet.Member {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.now
-}
-
-// SetRoom changes what this peer has room for.
-func (m *Members) SetRoom(room int) {
-	m.mu.Lock()
-	m.room = room
-	m.mu.Unlock()
-	m.Look(time.Now())
-}
-
-// Room is how many personal feeds this peer tells that it has room for.
-func (m *Members) Room() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.room
 }
 
 // Run looks at the group until ctx ends.
@@ -149,7 +133,7 @@ func (m *Members) look(now time.Time) {
 		m.see(v, now)
 	}
 	waiting := !m.settled && now.Sub(m.began) < meetWithin
-	m.now = []fleet.Member{{Peer: m.cfg.Self, Interests: m.room, Present: true}}
+	m.now = []fleet.Member{{Peer: m.cfg.Self, Interests: m.cfg.Capacity, Present: true}}
 	for p, k := range m.known {
 		silent := now.Sub(k.Seen)
 		if silent > forgottenAfter {
@@ -159,7 +143,7 @@ func (m *Members) look(now time.Time) {
 		if waiting && silent < m.cfg.GoneSoon+now.Sub(m.began) { // as when this peer stopped
 			k.present = true
 		}
-		m.now = append(m.now, fleet.Member{Peer: p, Interests: k.Room, Present: k.present, Gone: !k.present && silent >= m.cfg.GoneSoon})
+		m.now = append(m.now, fleet.Member{Peer: p, Interests: k.Capacity, Present: k.present, Gone: !k.present && silent >= m.cfg.GoneSoon})
 	}
 	sort.Slice(m.now, func(i, j int) bool { return m.now[i].Peer < m.now[j].Peer })
 }
@@ -176,7 +160,7 @@ func (m *Members) see(v *group.View, now time.Time) {
 			k = new(member)
 			m.known[one.Row.Peer] = k
 		}
-		k.Room, k.Seen, k.present = one.Row.Capacity, now, true
+		k.Capacity, k.Seen, k.present = one.Row.Capacity, now, true
 	}
 }
 

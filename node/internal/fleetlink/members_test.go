@@ -39,7 +39,7 @@ func TestAPeerThatIsAwayKeepsItsSlotsForTenMinutes(t *testing.T) {
 	v, kept, changes := &views{}, &records{}, 0
 	open := func() *Members {
 		m, err := OpenMembers(MembersConfig{
-			Self: "a", Room: 500, Views: v, Records: kept, Changed: func() { changes++ }, Log: slog.New(slog.DiscardHandler),
+			Self: "a", Capacity: 500, Views: v, Records: kept, Changed: func() { changes++ }, Log: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -93,8 +93,4 @@ func TestAPeerThatIsAwayKeepsItsSlotsForTenMinutes(t *testing.T) {
 	is(restarted, "where it is found without the other", self, b(false, false))
 	restarted.Look(now.Add(forgottenAfter + time.Minute))
 	is(restarted, "after a month", self)
-	restarted.SetRoom(400)
-	if got := restarted.Members()[0].Interests; got != 400 || restarted.Room() != 400 {
-		t.Errorf("room for %d", got)
-	}
 }
