@@ -17,6 +17,7 @@ import (
 // State tells what a personal feed shows without reading it.
 type State struct {
 	Subscription
+	Adopted  bool      // others keep it, too
 	Version  uint64    // of what it shows: the same after a restart
 	Modified time.Time // when that last changed, whole seconds
 }
@@ -58,7 +59,7 @@ func (r *Reflector) state(s *subscription) State {
 		_, _ = h.Write(row) // documented never to fail
 		modified = max(modified, e.changed)
 	}
-	return State{Subscription: s.public(), Version: h.Sum64(), Modified: time.Unix(modified, 0).UTC()}
+	return State{Subscription: s.public(), Adopted: s.adopted, Version: h.Sum64(), Modified: time.Unix(modified, 0).UTC()}
 }
 
 // Feed reads a personal feed: its state, and the entries of that very state.

@@ -280,16 +280,7 @@ func (s *Service) subscribeHere(ctx context.Context, id fleet.ID, r *request) er
 	if of, ok := fleet.IDOf(r.Feed.Secret); !ok || of != id {
 		return errors.New("the secret is not that of the id")
 	}
-	if r.User != "" {
-		if err := s.mayHave(ctx, r); err != nil {
-			return err
-		}
-	}
-	value, err := json.Marshal(r.Feed)
-	if err != nil {
-		return err
-	}
-	if err := s.make(ctx, fleet.Key{Kind: fleet.Feed, ID: id}, value); err != nil {
+	if err := s.addFeed(ctx, id, r); err != nil {
 		return err
 	}
 	if err := s.cfg.Keeper.Wake(ctx, r.Feed.Secret); err != nil {
@@ -298,10 +289,27 @@ func (s *Service) subscribeHere(ctx context.Context, id fleet.ID, r *request) er
 	return nil
 }
 
+// addFeed writes the row of a new feed, if its user may have one more.
+func (s *Service) addFeed(ctx context.Context, id fleet.ID, r *request) error {
+	value, err := json.Marshal(r.Feed)
+	if err != nil {
+		return err
+	}
+	if r.User != "" {
+		one := s.user(id.Slot())
+		one.Lock()
+		defer one.Unlock()
+		if err := s.mayHave(ctx, r); err != nil {
+			return err
+		}
+	}
+	return s.make(ctx, fleet.Key{Kind: fleet.Feed, ID: id}, value)
+}
+
 // mayHave reports whether a user is one, and may have one more feed.
 func (s *Service) mayHave(ctx context.Context, r *request) error {
 	user, ok := fleet.ParseID(r.User)
-	if !ok || r.Feed.User != r.User {
+	if of, isSecret := fleet.SlotOf(r.Feed.Secret); !ok || r.Feed.User != r.User || !isSecret || of != user.Slot() {
 		return unknown("there is no such user")
 	}
 	who, err := s.userHere(ctx, user)
@@ -340,6 +348,9 @@ func (s *Service) dropHere(ctx context.Context, id fleet.ID, user string) error 
 
 // revokeHere ends a user, and then its feeds: nobody makes new ones meanwhile.
 func (s *Service) revokeHere(ctx context.Context, id fleet.ID) error {
+	one := s.user(id.Slot())
+	one.Lock()
+	defer one.Unlock()
 	if err := s.delete(ctx, fleet.Key{Kind: fleet.User, ID: id}, nil); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -51,7 +52,11 @@ type Service struct {
 	cfg          Config
 	site         http.Handler
 	counts       counts
+	users        [64]sync.Mutex // by slot: what a user has is counted and added to under one
 }
+
+// user returns what is held while feeds of a slot's users are counted, made and ended.
+func (s *Service) user(at fleet.Slot) sync.Locker { return &s.users[int(at)%len(s.users)] }
 
 // New returns it.
 func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg} }
@@ -59,7 +64,7 @@ func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg} }
 const (
 	doWithin   = 8 * time.Second
 	pollWithin = 500 * time.Millisecond // for the peer that serves to begin its answer; then the one that keeps is asked
-	maxReply   = 16 << 20
+	maxReply   = 64 << 20
 	maxAsked   = 64 << 10
 )
 

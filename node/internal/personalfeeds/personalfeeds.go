@@ -244,6 +244,6 @@ func (f *Feeds) Read(ctx context.Context, secret string) (web.PersonalState, []f
 func (f *Feeds) personalState(s *personal.State) web.PersonalState {
 	const spread = 1 << 40 // versions count changes
 	return web.PersonalState{
-		Subscription: web.Subscription(s.Subscription), Version: s.Version + f.cfg.Blocks.Changes()*spread, Modified: s.Modified,
+		Subscription: web.Subscription(s.Subscription), Fleet: s.Adopted, Version: s.Version + f.cfg.Blocks.Changes()*spread, Modified: s.Modified,
 	}
 }

@@ -29,7 +29,7 @@ type topics struct{ *WebSub }
 // Find implements hub.Topics.
 func (t topics) Find(address string) (string, bool) {
 	if secret, ok := web.PersonalSecret(address); ok {
-		if _, ok := t.personal.State(secret); ok {
+		if state, ok := t.personal.State(secret); ok && !state.Fleet {
 			return ofPersonal + secret, true
 		}
 	}

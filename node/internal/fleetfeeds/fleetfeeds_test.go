@@ -1,0 +1,342 @@
+package fleetfeeds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/readerfeeds/personal"
+	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
+	keeper "github.com/feedring/feedring/node/internal/fleet"
+)
+
+// peers are the peers of one fleet in one process.
+type peers struct {
+	all  map[feedring.PeerID]*onePeer
+	down map[feedring.PeerID]bool
+}
+
+// onePeer is one of them, with lists that hold nothing.
+type onePeer struct {
+	*Service
+	of      *peers
+	self    feedring.PeerID
+	handler http.Handler
+
+	mu   sync.Mutex
+	open map[string]personal.Adopted
+}
+
+func (p *onePeer) Members() (all []fleet.Member) {
+	for _, id := range slices.Sorted(maps.Keys(p.of.all)) {
+		all = append(all, fleet.Member{Peer: id, Interests: 100_000, Present: !p.of.down[id]})
+	}
+	return all
+}
+
+func (p *onePeer) Do(ctx context.Context, to feedring.PeerID, r *http.Request) (*http.Response, error) {
+	return p.RoundTrip(to, r.WithContext(ctx))
+}
+
+func (p *onePeer) RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response, error) {
+	if p.of.down[to] {
+		return nil, errors.New("it does not answer")
+	}
+	w := httptest.NewRecorder()
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	p.of.all[to].handler.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+func (p *onePeer) Adopt(_ context.Context, all ...personal.Adopted) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range all {
+		p.open[a.ID] = a
+	}
+	return nil
+}
+
+func (p *onePeer) Forget(_ context.Context, ids ...string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range ids {
+		delete(p.open, id)
+	}
+	return nil
+}
+
+func (p *onePeer) Adopted() iter.Seq[string] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Values(slices.Collect(maps.Keys(p.open)))
+}
+
+func (p *onePeer) Holds(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.open[id]
+	return ok
+}
+
+func (p *onePeer) Wait(context.Context, string) bool { return true }
+
+// own are the personal feeds of one peer alone: none, and those that are open.
+type own struct {
+	web.Personal
+	p *onePeer
+}
+
+func (own) Subscriptions(context.Context, string) ([]web.Subscription, error) { return nil, nil }
+
+func (own) Unsubscribe(context.Context, string, string) error {
+	return web.ErrUnknown.Of(errors.New("none"))
+}
+
+func (own) Subscribe(context.Context, string, feedring.Query, bool) (web.Subscription, error) {
+	return web.Subscription{ID: "own"}, nil
+}
+
+func (o own) State(secret string) (web.PersonalState, bool) {
+	o.p.mu.Lock()
+	defer o.p.mu.Unlock()
+	for _, a := range o.p.open {
+		if a.Secret == secret {
+			return web.PersonalState{}, true
+		}
+	}
+	return web.PersonalState{}, false
+}
+
+func newPeers(t *testing.T, n int) []*onePeer {
+	t.Helper()
+	of := &peers{all: make(map[feedring.PeerID]*onePeer), down: make(map[feedring.PeerID]bool)}
+	var all []*onePeer
+	for i := range n {
+		p := &onePeer{of: of, self: feedring.PeerID(fmt.Sprint("peer", i)), open: make(map[string]personal.Adopted)}
+		of.all[p.self] = p
+		all = append(all, p)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	for _, p := range all {
+		s, err := store.Open(t.TempDir(), store.Options{Log: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		k, err := keeper.Open(keeper.Config{Self: p.self, Store: s, Peers: p, Lists: p, Log: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Service = New(Config{Self: p.self, Own: own{p: p}, Keeper: k, Link: p, Members: p, Memory: func() uint64 { return 1 }, Log: quiet})
+		p.handler = p.Handler(k, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			secret, _, _ := cutName(r.PathValue("name"))
+			if _, ok := p.State(secret); !ok {
+				http.NotFound(w, r)
+				return
+			}
+			_, _ = fmt.Fprintf(w, "from %s at %s", p.self, r.Header.Get(web.BaseHeader))
+		}))
+	}
+	running, stop := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	for _, p := range all {
+		ended.Go(func() { p.cfg.Keeper.(*keeper.Keeper).Run(running) })
+	}
+	t.Cleanup(func() { stop(); ended.Wait() })
+	return all
+}
+
+func cutName(name string) (secret, ending string, ok bool) {
+	return name[:min(len(name), fleet.SecretLen)], "", true
+}
+
+func (p *onePeer) poll(secret string) (int, string, error) {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, web.PersonalPath+secret+".atom", nil)
+	answered, err := p.Elsewhere(w, r, secret, "https://feeds.example")
+	if err != nil || answered {
+		return w.Code, w.Body.String(), err
+	}
+	if _, ok := p.State(secret); ok {
+		return http.StatusOK, "from " + string(p.self), nil
+	}
+	return http.StatusNotFound, "", nil
+}
+
+func inviteAndJoin(t *testing.T, at, by *onePeer, quota, uses int) (code, key, user string) {
+	t.Helper()
+	made, err := at.InviteUser(t.Context(), web.UserInvitation{Quota: quota, Uses: uses, Expires: time.Now().Add(time.Hour), Note: "note"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, err = by.Join(t.Context(), made.Code); err != nil {
+		t.Fatal(err)
+	}
+	if user, err = at.User(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	return made.Code, key, user
+}
+
+// Whichever peer is asked, a user has the same feeds, and others have none of them.
+func TestAnyPeerKnowsAUsersFeeds(t *testing.T) {
+	all := newPeers(t, 3)
+	_, key, user := inviteAndJoin(t, all[0], all[1], 5, 1)
+	_, _, other := inviteAndJoin(t, all[1], all[2], 5, 1)
+	sub, err := all[2].Subscribe(t.Context(), user, feedring.Query{Theme: "news", Words: "gaz"}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		has, err := p.Subscriptions(t.Context(), user)
+		if err != nil || len(has) != 1 || has[0].Secret != sub.Secret || !has[0].Stem || has[0].Query.Words != "gaz" {
+			t.Errorf("%s: %v, %v", p.self, has, err)
+		}
+		for _, who := range []string{other, ""} {
+			if has, err := p.Subscriptions(t.Context(), who); err != nil || len(has) != 0 {
+				t.Errorf("%s shows it to %q: %v, %v", p.self, who, has, err)
+			}
+			if err := p.Unsubscribe(t.Context(), who, sub.ID); !errors.Is(err, web.ErrUnknown) {
+				t.Errorf("%s: %q revokes it: %v", p.self, who, err)
+			}
+		}
+		if code, body, err := p.poll(sub.Secret); err != nil || code != http.StatusOK || body == "" {
+			t.Errorf("%s: %d %q %v", p.self, code, body, err)
+		}
+	}
+	made, err := all[0].Subscribe(t.Context(), "", feedring.Query{Theme: "news"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if has, err := all[1].Subscriptions(t.Context(), ""); err != nil || len(has) != 1 || has[0].ID != made.ID {
+		t.Errorf("the owner has %v, %v", has, err)
+	}
+	if sub, err := all[0].Subscribe(t.Context(), "", feedring.Query{}, false); err != nil || sub.ID != "own" {
+		t.Errorf("a feed that may show private entries is given to the fleet: %v, %v", sub, err)
+	}
+	status, err := all[2].Fleet(t.Context())
+	if err != nil || status.Users != 2 || status.Feeds != 2 || len(status.Peers) != 3 || status.Capacity != 300_000 || status.Silent != 0 {
+		t.Errorf("%+v, %v", status, err)
+	}
+	users, err := all[1].Users(t.Context())
+	if err != nil || len(users) != 2 || users[0].Feeds+users[1].Feeds != 1 || users[0].Note != "note" {
+		t.Errorf("%+v, %v", users, err)
+	}
+
+	if err := all[1].RevokeUser(t.Context(), user); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		if _, err := p.User(t.Context(), key); !errors.Is(err, web.ErrUnknown) {
+			t.Errorf("%s: the key of a revoked user: %v", p.self, err)
+		}
+		if _, err := p.Subscribe(t.Context(), user, feedring.Query{Theme: "news"}, false); !errors.Is(err, web.ErrUnknown) {
+			t.Errorf("%s: a revoked user subscribes: %v", p.self, err)
+		}
+		if code, _, err := p.poll(sub.Secret); err != nil || code != http.StatusNotFound {
+			t.Errorf("%s: a revoked user's feed: %d, %v", p.self, code, err)
+		}
+	}
+}
+
+// Asked at once at all peers, an invitation makes no more users, and a user has no more
+// feeds, than was said.
+func TestAskedAtOnceNobodyGetsMore(t *testing.T) {
+	all := newPeers(t, 3)
+	code, _, user := inviteAndJoin(t, all[0], all[1], 3, 5)
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	users, feeds := 1, 0
+	for i := range 20 {
+		p := all[i%len(all)]
+		asked.Go(func() {
+			_, err := p.Join(t.Context(), code)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				users++
+			} else if !errors.Is(err, web.ErrUnknown) {
+				t.Error(err)
+			}
+		})
+		asked.Go(func() {
+			_, err := p.Subscribe(t.Context(), user, feedring.Query{Theme: "news", Words: fmt.Sprint("gaz", i)}, false)
+			mu.Lock()
+			defer mu.Unlock()
+			var limit *web.LimitError
+			if err == nil {
+				feeds++
+			} else if !errors.As(err, &limit) || limit.Of != web.UserFeeds || limit.Most != 3 {
+				t.Error(err)
+			}
+		})
+	}
+	asked.Wait()
+	if users != 5 || feeds != 3 {
+		t.Errorf("%d users of an invitation for 5, and %d feeds of a quota of 3", users, feeds)
+	}
+	left, err := all[2].UserInvitations(t.Context())
+	if err != nil || len(left) != 1 || left[0].Used != 5 || left[0].Code != "" {
+		t.Errorf("%+v, %v", left, err)
+	}
+}
+
+// A user may have two feeds that every entry has to be held against.
+func TestAUserHasFewFeedsThatNoIndexFinds(t *testing.T) {
+	p := newPeers(t, 2)[0]
+	_, _, user := inviteAndJoin(t, p, p, 10, 1)
+	for i, words := range []string{"NOT gaz", "NOT (solar OR gaz)", "gaz NOT solar", "", "NOT vent"} {
+		_, err := p.Subscribe(t.Context(), user, feedring.Query{Theme: "news", Words: words}, false)
+		var limit *web.LimitError
+		if refused := errors.As(err, &limit) && limit.Of == web.UserScans; refused != (i == 4) || !refused && err != nil {
+			t.Errorf("%q: %v", words, err)
+		}
+	}
+}
+
+// What one peer may hold that is away is not said to be nowhere.
+func TestNobodySaysThatAFeedIsGoneWhileAHolderIsAway(t *testing.T) {
+	all := newPeers(t, 2)
+	sub, err := all[0].Subscribe(t.Context(), "", feedring.Query{Theme: "news"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := fleet.IDOf(sub.Secret)
+	serves := all[0].cfg.Keeper.Places().Serves(id.Slot())
+	keeps := all[0]
+	if serves == keeps.self {
+		keeps = all[1]
+	}
+	nothing, _ := newSecret(id.Slot())
+	if code, _, err := keeps.poll(nothing); err != nil || code != http.StatusNotFound {
+		t.Errorf("a secret of nobody: %d, %v", code, err)
+	}
+	if code, body, err := keeps.poll(sub.Secret); err != nil || code != http.StatusOK || body != "from "+string(serves)+" at https://feeds.example" {
+		t.Errorf("%d %q %v", code, body, err)
+	}
+	keeps.of.down[serves] = true
+	if code, body, err := keeps.poll(sub.Secret); err != nil || code != http.StatusOK || body != "from "+string(keeps.self) {
+		t.Errorf("the second holder does not stand in: %d %q %v", code, body, err)
+	}
+	if _, _, err := keeps.poll(nothing); !errors.As(err, new(*web.AwayError)) {
+		t.Errorf("of a secret that the peer that is away may know: %v", err)
+	}
+	if code, _, err := keeps.poll("nosecret"); err != nil || code != http.StatusNotFound {
+		t.Errorf("what is no secret: %d, %v", code, err)
+	}
+}
