@@ -219,3 +219,69 @@ func TestGuessedKeysAreFew(t *testing.T) {
 		t.Errorf("and then a key: %d", w.Code)
 	}
 }
+
+// A feed of a fleet may be at another peer tomorrow, so it names no hub.
+func TestAFeedOfAFleetNamesNoHub(t *testing.T) {
+	s, _, r := usersSite()
+	w := call(t, s, "GET", "/feeds/s3cret.atom", "")
+	if !strings.Contains(w.Header().Get("Link"), `rel="hub"`) || !strings.Contains(w.Body.String(), "/hub") {
+		t.Errorf("%v", w.Header())
+	}
+	r.mu.Lock()
+	r.state.Fleet = true
+	r.mu.Unlock()
+	if w := call(t, s, "GET", "/feeds/s3cret.atom", ""); w.Code != 200 || strings.Contains(w.Header().Get("Link"), `rel="hub"`) || strings.Contains(w.Body.String(), "/hub") {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
+type otherFleet = interface {
+	Fleet(context.Context) (FleetStatus, error)
+}
+
+// elsewhere answers for another peer of the fleet.
+type elsewhere struct {
+	otherFleet
+	asked []string
+	fails error
+}
+
+func (e *elsewhere) Elsewhere(w http.ResponseWriter, _ *http.Request, secret, base string) (bool, error) {
+	e.asked = append(e.asked, secret+" "+base)
+	if e.fails != nil {
+		return false, e.fails
+	}
+	if secret != "theirs" {
+		return false, nil
+	}
+	w.WriteHeader(http.StatusNotModified)
+	return true, nil
+}
+
+// What is not open here is asked of the fleet, once, by the base that readers use; that its
+// peers are away is no end of the feed.
+func TestAFeedThatIsNotHereIsAskedOfTheFleet(t *testing.T) {
+	e := &elsewhere{}
+	s, _ := personalSite(func(c *Config) { c.Fleet = e })
+	for path, code := range map[string]int{"/feeds/theirs.atom": 304, "/feeds/nobodys.rss": 404, "/feeds/s3cret.json": 200, "/feeds/bad": 404} {
+		if w := call(t, s, "GET", path, ""); w.Code != code {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	for _, asked := range e.asked {
+		if asked != "theirs https://news.example/ring" && asked != "nobodys https://news.example/ring" {
+			t.Errorf("asked for %q", asked)
+		}
+	}
+	if len(e.asked) != 2 {
+		t.Errorf("asked %q", e.asked)
+	}
+	e.fails = &AwayError{}
+	if w := call(t, s, "GET", "/feeds/nobodys.rss", ""); w.Code != 503 || w.Header().Get("Retry-After") != "30" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	// A reader cannot say what addresses begin with: only the fleet's peers do.
+	if w := call(t, s, "GET", "/feeds/s3cret.atom", "", BaseHeader+": https://evil.example"); strings.Contains(w.Body.String(), "evil.example") || strings.Contains(w.Header().Get("Link"), "evil.example") {
+		t.Errorf("%v", w.Header())
+	}
+}

@@ -331,8 +331,8 @@ func flagOf(p *fleet.Places, at fleet.Slot, peer feedring.PeerID) byte {
 
 // compareAll compares what this peer has with the other holders, and what it came to
 // hold with all members. What it holds no more it gives to the holders, and drops when
-// both have it. all: also with whom it compared before.
-func (k *Keeper) compareAll(ctx context.Context, all bool) {
+// both have it. all: also with whom it compared before. It reports whether all answered.
+func (k *Keeper) compareAll(ctx context.Context, all bool) (whole bool) {
 	k.mu.Lock()
 	epoch, places := k.epoch, k.places
 	plans := make(map[feedring.PeerID]map[fleet.Slot]byte, len(k.members))
@@ -361,6 +361,7 @@ func (k *Keeper) compareAll(ctx context.Context, all bool) {
 	var mu sync.Mutex
 	gone := make(map[fleet.Slot][]compared)
 	busy := make(chan struct{}, 8)
+	whole = true
 	for peer, plan := range plans {
 		asking.Go(func() {
 			busy <- struct{}{}
@@ -372,6 +373,7 @@ func (k *Keeper) compareAll(ctx context.Context, all bool) {
 			k.compared(peer, epoch, have, err)
 			mu.Lock()
 			defer mu.Unlock()
+			whole = whole && err == nil
 			for at, c := range have {
 				if plan[at]&flagAlways != 0 && c.holds {
 					gone[at] = append(gone[at], c)
@@ -388,6 +390,7 @@ func (k *Keeper) compareAll(ctx context.Context, all bool) {
 		}
 	}
 	signal(k.opening)
+	return whole
 }
 
 // compared notes what was compared with a member.

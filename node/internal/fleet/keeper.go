@@ -172,25 +172,41 @@ func (k *Keeper) Run(ctx context.Context) {
 			}
 		}
 	})
-	running.Go(func() {
-		minute := time.NewTicker(every)
-		defer minute.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-k.due:
-				k.saveKnown(ctx, time.Now())
-				k.compareAll(ctx, false)
-			case now := <-minute.C:
-				k.sweep(ctx, now)
-				k.saveKnown(ctx, now)
-				k.compareAll(ctx, true)
-				k.closeLists(ctx)
-			}
-		}
-	})
+	running.Go(func() { k.compareOften(ctx) })
 	running.Wait()
+}
+
+// compareOften compares when something is due, and all of it once a minute. A member that
+// did not answer is asked again sooner: it may just have come back.
+func (k *Keeper) compareOften(ctx context.Context) {
+	minute := time.NewTicker(every)
+	defer minute.Stop()
+	again, pause := time.NewTimer(every), k.patience
+	defer again.Stop()
+	for {
+		var whole bool
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.due:
+			k.saveKnown(ctx, time.Now())
+			whole = k.compareAll(ctx, false)
+		case <-again.C:
+			whole = k.compareAll(ctx, false)
+		case now := <-minute.C:
+			k.sweep(ctx, now)
+			k.saveKnown(ctx, now)
+			whole = k.compareAll(ctx, true)
+			k.closeLists(ctx)
+		}
+		if whole {
+			pause = k.patience
+			again.Stop()
+			continue
+		}
+		again.Reset(pause)
+		pause = min(2*pause, every)
+	}
 }
 
 // refresh takes in who the members are.

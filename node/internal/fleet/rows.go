@@ -244,6 +244,10 @@ func (k *Keeper) Change(ctx context.Context, key fleet.Key, change func(old flee
 		if newer == nil || try == tries {
 			return r, nil
 		}
+		// A later change of this peer may have overtaken this one: it was made of it.
+		if is, ok, err := k.read(key); err != nil || ok && !newer.Supersedes(&is) {
+			return r, err
+		}
 		if _, err := k.merge(ctx, []fleet.Row{*newer}); err != nil {
 			return r, err
 		}
