@@ -116,6 +116,7 @@ var arrows = map[string][]string{
 	"internal/match":                     {"."},
 	"internal/match/index":               {".", "internal/match"},
 	"internal/match/stem":                {"internal/match"},
+	"internal/match/workload":            {"internal/match"},
 	"internal/peer":                      {".", "group", "ring", "internal/clone", "internal/timerqueue", "internal/fingerprint", "internal/gossip", "internal/standing", "internal/peer/internal/"},
 	"proto/feedring/v1":                  {},
 	"internal/wire":                      {".", "internal/wire/peerid", "internal/wire/signature", "proto/feedring/v1"},

@@ -17,7 +17,7 @@ type loaded struct {
 	subs  int
 	index *Index
 	bytes float64 // a subscription
-	load  *workload
+	load  fromWorkload
 }
 
 var last loaded
@@ -181,7 +181,7 @@ func BenchmarkMatchChange(b *testing.B) {
 			}
 			spent["inserts/s"] += computing() - start
 		}
-		w.rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		w.Rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 		start := computing()
 		for _, id := range ids {
 			ix.Delete(id)

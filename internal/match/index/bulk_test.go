@@ -45,7 +45,7 @@ func TestInsertAllPacks(t *testing.T) {
 	for range 2000 {
 		all = append(all, w.interest())
 	}
-	twice, err := match.Parse(w.words[100] + " " + w.words[200] + " " + w.words[100])
+	twice, err := match.Parse(w.Words[100] + " " + w.Words[200] + " " + w.Words[100])
 	if err != nil {
 		t.Fatal(err)
 	}
