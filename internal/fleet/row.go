@@ -38,6 +38,20 @@ type Key struct {
 	ID   ID
 }
 
+// RecordPrefix is what the keys of the records begin with under which a peer stores rows:
+// then come slot, kind and id.
+const RecordPrefix = "r"
+
+// Records is what the keys of the records of a slot's rows begin with.
+func (s Slot) Records() string {
+	return string(binary.BigEndian.AppendUint16([]byte(RecordPrefix), uint16(s)))
+}
+
+// Record is the key of the record of a row.
+func (k Key) Record() string {
+	return string(binary.BigEndian.AppendUint64(append([]byte(k.ID.Slot().Records()), byte(k.Kind)), uint64(k.ID)))
+}
+
 // Row is one version of something that a fleet keeps.
 type Row struct {
 	Key

@@ -139,7 +139,7 @@ func (k *Keeper) mend(ctx context.Context, with feedring.PeerID, slots []fleet.S
 	var fetch []fleet.Key
 	for done < len(slots) && theirs[slots[done]] != nil {
 		at := slots[done]
-		mine, err := k.all(slotPrefix(at))
+		mine, err := k.all(at.Records())
 		if err != nil {
 			return 0, err
 		}
@@ -168,7 +168,7 @@ func (k *Keeper) mend(ctx context.Context, with feedring.PeerID, slots []fleet.S
 		// The sum is that of the rows that are given: none comes between.
 		s := &k.slots[at]
 		s.changing.Lock()
-		mine, err := k.all(slotPrefix(at))
+		mine, err := k.all(at.Records())
 		k.mu.Lock()
 		have[at] = compared{sum: s.sum, holds: true}
 		k.mu.Unlock()
@@ -425,7 +425,7 @@ func (k *Keeper) drop(ctx context.Context, at fleet.Slot, epoch uint64, sum flee
 	if !same {
 		return nil
 	}
-	rows, err := k.all(slotPrefix(at))
+	rows, err := k.all(at.Records())
 	if err != nil {
 		return err
 	}

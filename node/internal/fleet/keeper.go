@@ -109,12 +109,12 @@ func Open(cfg Config) (*Keeper, error) {
 		changed: make(chan struct{}, 1), due: make(chan struct{}, 1), opening: make(chan struct{}, 1),
 	}
 	damaged := 0
-	for r, err := range cfg.Store.ListPrefix(store.BucketFleet, rowPrefix) {
+	for r, err := range cfg.Store.ListPrefix(store.BucketFleet, fleet.RecordPrefix) {
 		if err != nil {
 			return nil, fmt.Errorf("rows of the fleet: %w", err)
 		}
 		row, err := fleet.Decode(r.Value)
-		if err != nil || keyOf(row.Key) != r.Key {
+		if err != nil || row.Key.Record() != r.Key {
 			damaged++
 			continue
 		}

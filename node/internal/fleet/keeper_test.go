@@ -599,7 +599,7 @@ func TestRowsAreKeptOverARestart(t *testing.T) {
 	_, key, value := feed(at, 1)
 	a.put(key, value)
 	_, orphan, _ := feed(at, 2)
-	check(t, a.disk.Put(t.Context(), store.BucketFleet, keyOf(orphan), []byte("damaged")))
+	check(t, a.disk.Put(t.Context(), store.BucketFleet, orphan.Record(), []byte("damaged")))
 	check(t, a.lists.Adopt(t.Context(), personal.Adopted{ID: orphan.ID.String()}))
 	f.minute()
 	sum, status := a.slots[at].sum, a.Status()

@@ -96,7 +96,7 @@ func (k *Keeper) openLists(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		rows, err := k.all(slotPrefix(at) + string(rune(fleet.Feed)))
+		rows, err := k.all(at.Records() + string(rune(fleet.Feed)))
 		if err == nil {
 			err = k.open(ctx, rows)
 		}
@@ -145,7 +145,7 @@ func (k *Keeper) closeLists(ctx context.Context) {
 		if !due {
 			continue
 		}
-		rows, err := k.all(slotPrefix(at) + string(rune(fleet.Feed)))
+		rows, err := k.all(at.Records() + string(rune(fleet.Feed)))
 		var ids []string
 		for i := range rows {
 			ids = append(ids, rows[i].ID.String())

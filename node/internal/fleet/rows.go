@@ -2,24 +2,12 @@ package fleet
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"time"
 
 	"github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/store"
 )
-
-// rowPrefix is what keys of rows begin with: then come slot, kind and id.
-const rowPrefix = "r"
-
-func slotPrefix(at fleet.Slot) string {
-	return string(binary.BigEndian.AppendUint16([]byte(rowPrefix), uint16(at)))
-}
-
-func keyOf(key fleet.Key) string {
-	return string(binary.BigEndian.AppendUint64(append([]byte(slotPrefix(key.ID.Slot())), byte(key.Kind)), uint64(key.ID)))
-}
 
 // count adds a row to what is known of its slot, or takes it away. The caller holds mu,
 // or nobody else has the Keeper.
@@ -41,7 +29,7 @@ func (k *Keeper) count(r *fleet.Row, by int) {
 
 // read returns a row, also one that was deleted. One that cannot be read is not there.
 func (k *Keeper) read(key fleet.Key) (r fleet.Row, ok bool, err error) {
-	value, err := k.cfg.Store.Value(store.BucketFleet, keyOf(key))
+	value, err := k.cfg.Store.Value(store.BucketFleet, key.Record())
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return r, false, nil
@@ -58,7 +46,7 @@ func (k *Keeper) all(prefix string) (rows []fleet.Row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if r, err := fleet.Decode(record.Value); err == nil && keyOf(r.Key) == record.Key {
+		if r, err := fleet.Decode(record.Value); err == nil && r.Key.Record() == record.Key {
 			rows = append(rows, r)
 		}
 	}
@@ -91,7 +79,7 @@ func (k *Keeper) Rows(ctx context.Context, at fleet.Slot, kind fleet.Kind) (rows
 	if !k.settle(ctx, at) {
 		return nil, ErrUnsure
 	}
-	all, err := k.all(slotPrefix(at) + string(rune(kind)))
+	all, err := k.all(at.Records() + string(rune(kind)))
 	for _, r := range all {
 		if r.Live() {
 			rows = append(rows, r)
@@ -105,14 +93,14 @@ func (k *Keeper) Rows(ctx context.Context, at fleet.Slot, kind fleet.Kind) (rows
 func (k *Keeper) write(ctx context.Context, at fleet.Slot, old, rows []fleet.Row) error {
 	changes := make([]store.Change, len(rows))
 	for i := range rows {
-		changes[i].Key = keyOf(rows[i].Key)
+		changes[i].Key = rows[i].Key.Record()
 		if rows[i].Version > 0 {
 			changes[i].Value = rows[i].Encode()
 		}
 	}
 	err := k.cfg.Store.Write(ctx, store.BucketFleet, changes)
 	if err != nil { // some may be on disk
-		all, readErr := k.all(slotPrefix(at))
+		all, readErr := k.all(at.Records())
 		if readErr != nil {
 			return err
 		}
@@ -367,7 +355,7 @@ func (k *Keeper) sweepSlot(ctx context.Context, at fleet.Slot, now time.Time) er
 	s := &k.slots[at]
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	all, err := k.all(slotPrefix(at))
+	all, err := k.all(at.Records())
 	if err != nil {
 		return err
 	}

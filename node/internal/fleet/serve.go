@@ -87,7 +87,7 @@ func (k *Keeper) serveDigests(_ *http.Request, body []byte) (answer []byte, err 
 		return nil, err
 	}
 	for _, at := range slots {
-		rows, err := k.all(slotPrefix(at))
+		rows, err := k.all(at.Records())
 		if err != nil {
 			return nil, err
 		}
