@@ -50,7 +50,7 @@ func (c *client) init(ctx context.Context, host Host) {
 			if err != nil {
 				return nil, err
 			}
-			return newConn(s, feedring.PeerID(to)), nil
+			return dialed{newConn(s, feedring.PeerID(to)), s}, nil
 		},
 		MaxIdleConnsPerHost: keptStreams, MaxConnsPerHost: mostStreams, IdleConnTimeout: idleWithin, DisableCompression: true,
 	}
@@ -213,6 +213,17 @@ func (c *conn) Close() error {
 	c.once.Do(func() { close(c.ended) })
 	return c.stream.Close()
 }
+
+// dialed is a connection that this peer opened.
+type dialed struct {
+	*conn
+	stream network.Stream
+}
+
+// Close does not wait for the other end. A stream's Close does, for ten seconds, until the
+// other end agreed on the verb: a request to a peer that was killed would not end when its
+// time is up.
+func (c dialed) Close() error { return c.stream.Reset() }
 
 func (c *conn) LocalAddr() net.Addr  { return address("fleet") }
 func (c *conn) RemoteAddr() net.Addr { return address(c.peer) }
