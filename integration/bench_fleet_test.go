@@ -1,0 +1,597 @@
+package integration
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/match/workload"
+	"github.com/feedring/feedring/internal/store"
+)
+
+const (
+	cobraLimit   = 10               // entries of a personal feed: Cobra's k
+	cobraWords   = 61               // of an entry: Cobra's median
+	cobraHistory = 500              // entries that are there before
+	cobraRate    = 48.5 / 1_000_000 // entries a second for each site: Cobra's figure 7
+	cobraSites   = 8                // feeds that the publisher reads them of
+	cobraProbes  = 16               // personal feeds by which lags are measured
+	cobraMarks   = 5                // entries a second, at most, that a probe asks for
+	cobraLength  = time.Minute
+)
+
+// BenchmarkFleetCobra gives a fleet of processes personal feeds as Cobra's (NSDI 2007), ten
+// for each of Cobra's sites, at least a hundred thousand of which publish at its rate: in a
+// feed that the publisher reads. It tells
+//   - what the processes take once all lists are open and filled (empty-MiB: with no feed),
+//     and how long that took;
+//   - how long an entry takes from the publisher's store, as a stream there shows it, into the
+//     document of a personal feed, polled at another peer than the one that serves it;
+//   - a poll without news at the peer that serves and at another;
+//   - what readers see, when one of the processes is killed, who poll its feeds in the second
+//     after that; what was lost is counted among all feeds by the fleet, and one by one among
+//     at most 2,000, and among all entries that probes asked for.
+//
+// FEEDRING_FLEET names other sizes than 100000x4, such as 1000000x1,10000000x10: personal
+// feeds and processes. Data are on a memory file system where there is one.
+func BenchmarkFleetCobra(b *testing.B) {
+	for size := range strings.SplitSeq(cmp.Or(os.Getenv("FEEDRING_FLEET"), "100000x4"), ",") {
+		var feeds, peers int
+		if n, err := fmt.Sscanf(size, "%dx%d", &feeds, &peers); n != 2 || err != nil || feeds < 1 || peers < 1 {
+			b.Fatalf("FEEDRING_FLEET names %q: personal feeds and processes are wanted, such as 100000x4", size)
+		}
+		b.Run(fmt.Sprintf("feeds=%d/peers=%d", feeds, peers), func(b *testing.B) {
+			// On the file system a row is twice 0.5 KB, and an open list is 0.5 KB there and 1.2 KB in memory.
+			if needs, has := int64(feeds)*2700+int64(peers+1)*100<<20, availableMemory(b); needs > has {
+				lacking(b, "memory", "this needs %d MiB of memory, and %d are available", needs>>20, has>>20)
+			}
+			for b.Loop() {
+				benchFleet(b, feeds, peers)
+			}
+		})
+	}
+}
+
+func availableMemory(b *testing.B) int64 {
+	return int64(statusField(b, "/proc/meminfo", "MemAvailable")) << 10
+}
+
+// cobraFleet is a fleet under load.
+type cobraFleet struct {
+	b         *testing.B
+	fleet     *fleetOf
+	publisher *peer
+	site      *cobraSite
+	places    *fleet.Places
+	total     int // personal feeds
+	ledger    []string
+	probes    []*cobraProbe
+	http      *http.Client
+}
+
+func benchFleet(b *testing.B, feeds, peers int) {
+	f := &cobraFleet{b: b, http: &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	defer f.http.CloseIdleConnections()
+	f.found(feeds, peers)
+	defer func() {
+		for _, p := range f.fleet.peers {
+			p.kill()
+		}
+		f.publisher.kill()
+	}()
+	empty := 0.0
+	for _, p := range f.fleet.peers {
+		empty += resident(b, p, "VmRSS") / 1024 / float64(peers)
+		if code := p.stop(b, 20*time.Second); code != 0 {
+			b.Fatalf("exit %d", code)
+		}
+	}
+	b.ReportMetric(empty, "empty-MiB")
+	f.write(feeds)
+	f.open()
+
+	lags := f.follow()
+	f.site.begin()
+	<-time.After(cobraLength) // the load is what goes on meanwhile
+	f.lags("", lags.taken())
+	f.told()
+	f.polls()
+	if peers > 1 {
+		f.killed(lags)
+	}
+	f.site.end()
+	lags.wait()
+	b.ReportMetric(float64(f.entriesLost(lags)), "entries-lost")
+	b.ReportMetric(0, "ns/op")
+	load, _ := os.ReadFile("/proc/loadavg")
+	b.Logf("load at the end: %s", strings.TrimSpace(string(load)))
+}
+
+// found starts the publisher and the peers, each of which has met the others then.
+func (f *cobraFleet) found(feeds, peers int) {
+	f.b.Helper()
+	n := newNetwork(f.b, "1s")
+	if dir, err := os.MkdirTemp("/dev/shm", "feedring-fleet-"); err == nil {
+		n.dir = dir
+		f.b.Cleanup(func() { _ = os.RemoveAll(dir) })
+	} else {
+		f.b.Logf("data are on a disk: %v", err)
+	}
+	f.site = &cobraSite{load: workload.New(2), rate: cobraRate * float64(max(feeds/10, 100_000))}
+	o := newOrigin(f.b)
+	var given []string
+	for i := range cobraSites {
+		name := fmt.Sprint("site", i)
+		given = append(given, "news="+name+"@"+o.bytes(name, "application/rss+xml", func() []byte { return f.site.render(i) }))
+	}
+	f.publisher = n.peer(nil, given...)
+	f.fleet = &fleetOf{network: n, key: filepath.Join(n.dir, "fleet.key")}
+	if r := command(f.b, "fleet", "new", f.fleet.key); r.code != 0 {
+		f.b.Fatal(r)
+	}
+	room := max(feeds/peers*5/4, 10_000)
+	var members []fleet.Member
+	for range peers {
+		p := n.prepare([]*peer{f.publisher})
+		p.args = append(p.args, "--fleet-key", f.fleet.key, "--read", "news", "--interests", strconv.Itoa(room), "--public-url", "https://feeds.example")
+		n.start(p)
+		keepPorts(f.b, p)
+		f.fleet.peers = append(f.fleet.peers, p)
+		members = append(members, fleet.Member{Peer: feedring.PeerID(p.id), Interests: room, Present: true})
+	}
+	f.places = f.places.With(members)
+	f.fleet.whole(peers)
+	for _, p := range append(f.fleet.peers, f.publisher) {
+		until(f.b, 2*time.Minute, "the history", func() bool { return metric(f.b, p, "entries") == strconv.Itoa(cobraHistory) })
+	}
+}
+
+// write writes the rows of personal feeds into the stores of peers that do not run.
+func (f *cobraFleet) write(feeds int) {
+	f.b.Helper()
+	stores, rows := make(map[feedring.PeerID]*store.Store), make(map[feedring.PeerID][]store.Change)
+	for _, p := range f.fleet.peers {
+		s, err := store.Open(filepath.Join(p.data, "store"), store.Options{Reserve: -1})
+		must(f.b, err)
+		stores[feedring.PeerID(p.id)] = s
+	}
+	random, load := rand.New(rand.NewPCG(3, 3)), workload.New(1)
+	put := func(words string, limit int) (secret string) {
+		var bytes [fleet.SecretBytes]byte
+		for i := range bytes {
+			bytes[i] = byte(random.Uint32())
+		}
+		slot := fleet.Slot(random.IntN(fleet.Slots))
+		secret = slot.Secret(bytes)
+		id, _ := fleet.IDOf(secret)
+		value, err := json.Marshal(fleet.FeedValue{Secret: secret, Theme: "news", Words: words, Limit: limit, Created: time.Unix(1_700_000_000, 0).UTC()})
+		must(f.b, err)
+		row := fleet.Row{Key: fleet.Key{Kind: fleet.Feed, ID: id}, Version: 1, Value: value}
+		change := store.Change{Key: row.Record(), Value: row.Encode()}
+		first, second := f.places.Holders(slot)
+		for _, at := range []feedring.PeerID{first, second} {
+			if at == "" {
+				continue
+			}
+			if rows[at] = append(rows[at], change); len(rows[at]) == 10_000 {
+				must(f.b, stores[at].Write(f.b.Context(), store.BucketFleet, rows[at]))
+				rows[at] = rows[at][:0]
+			}
+		}
+		f.total++
+		return secret
+	}
+	each := max(feeds/2000, 1)
+	for i := range feeds {
+		if secret := put(load.Conjunction(), cobraLimit); i%each == 0 {
+			f.ledger = append(f.ledger, secret)
+		}
+	}
+	for i := range cobraProbes {
+		f.probes = append(f.probes, &cobraProbe{fleet: f, secret: put(fmt.Sprint("probeq", i), feedring.MaxLimit)})
+	}
+	for at, s := range stores {
+		must(f.b, s.Write(f.b.Context(), store.BucketFleet, rows[at]))
+		must(f.b, s.Close())
+	}
+}
+
+// open starts the peers, and waits until all lists are open and filled: until they compute no
+// more.
+func (f *cobraFleet) open() {
+	f.b.Helper()
+	begun := time.Now()
+	for _, p := range f.fleet.peers {
+		p.process = start(f.b, p.args...)
+	}
+	for _, p := range f.fleet.peers {
+		ready, _ := p.event(f.b, 2*time.Minute, "ready", func(o object) bool { return o.str("event") == "ready" })
+		p.http = ready.str("http")
+	}
+	const look = 2 * time.Second
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	computed := func() (sum time.Duration) {
+		for _, p := range f.fleet.peers {
+			sum += cpu(f.b, p)
+		}
+		return sum
+	}
+	quiet := look/10 + time.Duration(len(f.fleet.peers))*look/50
+	for before, rest := computed(), 0; rest < 3; {
+		if <-tick.C; time.Since(begun) > 30*time.Minute {
+			f.b.Fatal("the lists are not filled within half an hour")
+		}
+		now := computed()
+		if rest++; now-before > quiet {
+			rest = 0
+		}
+		before = now
+	}
+	f.b.ReportMetric((time.Since(begun) - 3*look).Seconds(), "open-s")
+	f.b.ReportMetric(computed().Seconds(), "open-cpu-s")
+	f.memory("opened")
+	for _, p := range f.probes {
+		if p.poll() == "" {
+			f.b.Fatal("a probe is not there")
+		}
+	}
+}
+
+// memory tells what the peers take.
+func (f *cobraFleet) memory(when string) {
+	var sum, most, anonymous float64
+	for _, p := range f.fleet.peers {
+		is := resident(f.b, p, "VmRSS") / 1024
+		sum, most, anonymous = sum+is, max(most, is), anonymous+resident(f.b, p, "RssAnon")/1024
+	}
+	f.b.ReportMetric(sum, when+"-MiB")
+	f.b.ReportMetric(most, when+"-fullest-MiB")
+	f.b.ReportMetric(anonymous, when+"-anonymous-MiB") // the rest are files
+}
+
+// served is the peer that serves a personal feed while all are there.
+func (f *cobraFleet) served(secret string) *peer {
+	slot, _ := fleet.SlotOf(secret)
+	return f.fleet.byID(string(f.places.Serves(slot)))
+}
+
+// another is a peer that runs and is not one; that one where there is no other.
+func (f *cobraFleet) another(not *peer) *peer {
+	for _, p := range f.fleet.peers {
+		select {
+		case <-p.done:
+		default:
+			if p != not {
+				return p
+			}
+		}
+	}
+	return not
+}
+
+// ask polls a personal feed at a peer. The code is 0 where there is no answer.
+func (f *cobraFleet) ask(at *peer, secret, etag string) (code int, tag, body string) {
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, at.http+"/feeds/"+secret+".atom", nil)
+	if err != nil {
+		return 0, "", ""
+	}
+	if etag != "" {
+		req.Header.Set("If-None-Match", etag)
+	}
+	resp, err := f.http.Do(req)
+	if err != nil {
+		return 0, "", ""
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, "", ""
+	}
+	return resp.StatusCode, resp.Header.Get("Etag"), string(text)
+}
+
+// cobraProbe is a personal feed for entries that are marked for it.
+type cobraProbe struct {
+	fleet  *cobraFleet
+	secret string
+	mu     sync.Mutex
+	etag   string
+	last   string // document
+}
+
+// poll returns the document as another peer than the one that serves gives it.
+func (p *cobraProbe) poll() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if code, tag, body := p.fleet.ask(p.fleet.another(p.fleet.served(p.secret)), p.secret, p.etag); code == http.StatusOK {
+		p.etag, p.last = tag, body
+	}
+	return p.last
+}
+
+// cobraLags are how long marked entries take. Its fields are guarded by mu.
+type cobraLags struct {
+	mu     sync.Mutex
+	stored map[int]bool // entries
+	took   []time.Duration
+	under  sync.WaitGroup
+}
+
+// taken returns the lags since the last call.
+func (l *cobraLags) taken() []time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	took := l.took
+	l.took = nil
+	return took
+}
+
+func (l *cobraLags) wait() { l.under.Wait() }
+
+// follow reads marked entries off the publisher's store until the benchmark ends, and polls
+// the probe of each from then on until it shows it.
+func (f *cobraFleet) follow() *cobraLags {
+	f.b.Helper()
+	l := &cobraLags{stored: make(map[int]bool)}
+	req, err := http.NewRequestWithContext(f.b.Context(), http.MethodGet, f.publisher.http+"/api/v1/stream?theme=news&q=marked", nil)
+	must(f.b, err)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		f.b.Fatal(resp, err)
+	}
+	f.b.Cleanup(func() { _ = resp.Body.Close() })
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	go func() {
+		for lines.Scan() {
+			data, is := strings.CutPrefix(lines.Text(), "data: ")
+			var o object
+			var number, probe int
+			if !is || json.Unmarshal([]byte(data), &o) != nil {
+				continue
+			}
+			if n, _ := fmt.Sscanf(o.str("title"), "n%d marked probeq%d ", &number, &probe); n != 2 {
+				continue
+			}
+			at, title := time.Now(), fmt.Sprintf("n%d marked", number)
+			l.mu.Lock()
+			l.stored[number] = true
+			l.mu.Unlock()
+			l.under.Go(func() {
+				for !strings.Contains(f.probes[probe].poll(), title) {
+					if time.Since(at) > time.Minute {
+						return // it is counted as lost
+					}
+					<-time.After(time.Millisecond) // a thousandth of a second bounds nothing here
+				}
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				l.took = append(l.took, time.Since(at))
+			})
+		}
+	}()
+	return l
+}
+
+// lags reports how long something took.
+func (f *cobraFleet) lags(name string, took []time.Duration) {
+	f.b.Helper()
+	if len(took) == 0 {
+		f.b.Fatalf("nothing was measured: %s", cmp.Or(name, "entries"))
+	}
+	slices.Sort(took)
+	for _, q := range []int{50, 99} {
+		f.b.ReportMetric(float64(took[(len(took)-1)*q/100].Microseconds())/1000, fmt.Sprintf("%sp%d-ms", name, q))
+	}
+	f.b.Logf("%s: %d, the longest %s", cmp.Or(name, "entries"), len(took), took[len(took)-1])
+}
+
+// told reports what the fleet tells of itself, and what its processes take under load.
+func (f *cobraFleet) told() {
+	f.b.Helper()
+	f.memory("loaded")
+	most, sum := 0, 0
+	for _, one := range f.status(f.fleet.peers[0]).list("peers") {
+		feeds, _ := one.(map[string]any)["feeds"].(float64)
+		most, sum = max(most, int(feeds)), sum+int(feeds)
+	}
+	if sum != f.total {
+		f.b.Errorf("the fleet serves %d personal feeds, not %d", sum, f.total)
+	}
+	f.b.ReportMetric(float64(most)*float64(len(f.fleet.peers))/float64(sum), "fullest/mean")
+}
+
+func (f *cobraFleet) status(at *peer) object {
+	f.b.Helper()
+	r := command(f.b, "fleet", "--json", "--data", at.data)
+	if len(r.objects) != 1 {
+		f.b.Fatal(r)
+	}
+	return r.objects[0]
+}
+
+// polls compares a poll without news at the peer that serves with one at another.
+func (f *cobraFleet) polls() {
+	f.b.Helper()
+	var took [2][]time.Duration
+	for _, secret := range f.ledger[:min(len(f.ledger), 200)] {
+		local := f.served(secret)
+		var tags [2]string
+		for range 10 {
+			for i, at := range []*peer{local, f.another(local)} {
+				begun := time.Now()
+				code, tag, _ := f.ask(at, secret, tags[i])
+				if tags[i] = tag; code == http.StatusNotModified {
+					took[i] = append(took[i], time.Since(begun))
+				}
+			}
+		}
+	}
+	f.lags("local-304-", took[0])
+	if len(f.fleet.peers) > 1 {
+		f.lags("forwarded-304-", took[1])
+	}
+}
+
+// killed kills a peer, and polls what it served: 400 feeds in the second after that, others
+// all the time.
+func (f *cobraFleet) killed(l *cobraLags) {
+	f.b.Helper()
+	victim := f.fleet.peers[0]
+	var its, all []string
+	for _, secret := range f.ledger {
+		if f.served(secret) == victim && len(its) < 400 {
+			its = append(its, secret)
+		}
+	}
+	all = f.ledger
+	var mu sync.Mutex
+	codes := make(map[int]int)
+	good := func(code int) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		codes[code]++
+		return code == http.StatusOK || code == http.StatusNotModified
+	}
+	var ended atomic.Bool
+	var polling sync.WaitGroup
+	for i := range 4 {
+		polling.Go(func() {
+			for at := i; !ended.Load(); at += 4 {
+				code, _, _ := f.ask(f.fleet.peers[1+at%(len(f.fleet.peers)-1)], all[at%len(all)], "")
+				good(code)
+				<-time.After(5 * time.Millisecond) // readers leave the machine something
+			}
+		})
+	}
+	<-time.After(5 * time.Second)
+	l.taken()
+	victim.kill()
+	begun := time.Now()
+	var readers sync.WaitGroup
+	var first []time.Duration
+	for i, secret := range its {
+		readers.Go(func() {
+			<-time.After(time.Duration(i) * time.Second / time.Duration(len(its)))
+			at, asked := f.fleet.peers[1+i%(len(f.fleet.peers)-1)], time.Now()
+			for {
+				if code, _, _ := f.ask(at, secret, ""); good(code) {
+					break
+				}
+				if time.Since(asked) > time.Minute {
+					f.b.Errorf("a feed is not answered for a minute after a kill: %s", secret)
+					break
+				}
+				<-time.After(50 * time.Millisecond) // a reader that asks again at once
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			first = append(first, time.Since(asked))
+		})
+	}
+	readers.Wait()
+	<-time.After(max(0, 30*time.Second-time.Since(begun))) // entries go on
+	ended.Store(true)
+	polling.Wait()
+	f.lags("killed-first-good-", first)
+	f.lags("killed-entries-", l.taken())
+	f.b.Logf("answers: %v", codes)
+	f.b.ReportMetric(float64(codes[http.StatusNotFound]+codes[http.StatusGone]), "killed-404-410")
+	lost := f.total - f.status(f.fleet.peers[1]).num("feeds")
+	for _, secret := range all {
+		if code, _, _ := f.ask(f.fleet.peers[1], secret, ""); code != http.StatusOK {
+			lost++
+		}
+	}
+	f.b.ReportMetric(float64(lost), "feeds-lost")
+}
+
+// entriesLost counts marked entries of the publisher's store that their probe does not show.
+func (f *cobraFleet) entriesLost(l *cobraLags) (lost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for number := range l.stored {
+		shown := false
+		for _, p := range f.probes {
+			shown = shown || strings.Contains(p.last, fmt.Sprintf("n%d marked", number))
+		}
+		if !shown {
+			lost++
+		}
+	}
+	f.b.Logf("%d entries were marked", len(l.stored))
+	return lost
+}
+
+// cobraSite is what the publisher reads: first a history, then entries at a rate, of which
+// the last half minute is shown.
+type cobraSite struct {
+	rate float64 // entries a second
+
+	mu         sync.Mutex
+	load       *workload.Workload
+	items      []item
+	begun, due time.Time // when entries began to come, and the last one that may
+}
+
+func (s *cobraSite) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun = time.Now()
+}
+
+func (s *cobraSite) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.due = time.Now()
+}
+
+// render writes one of the feeds.
+func (s *cobraSite) render(of int) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, oldest := time.Now(), 0
+	if !s.due.IsZero() {
+		now = s.due
+	}
+	newest := cobraHistory
+	if !s.begun.IsZero() {
+		newest += int(now.Sub(s.begun).Seconds() * s.rate)
+		oldest = max(0, newest-max(cobraSites, int(30*s.rate)))
+	}
+	every := max(1, int(s.rate/cobraMarks))
+	for i := len(s.items); i < newest; i++ {
+		words := s.load.Text(cobraWords)
+		title, at := strings.Join(words[:8], " "), time.Now()
+		if i < cobraHistory {
+			at = at.Add(time.Duration(i-cobraHistory) * time.Minute)
+		} else if i%every == 0 {
+			title = fmt.Sprintf("marked probeq%d %s", i/every%cobraProbes, title)
+		}
+		s.items = append(s.items, item{guid: fmt.Sprint("cobra-", i), title: fmt.Sprintf("n%d %s", i, title), body: strings.Join(words[8:], " "), at: at})
+	}
+	shown := &feed{name: fmt.Sprint("site", of), whole: true}
+	for i := newest - 1; i >= oldest; i-- {
+		if i%cobraSites == of {
+			shown.all = append(shown.all, s.items[i])
+		}
+	}
+	return shown.render()
+}
