@@ -322,6 +322,7 @@ var (
 	ErrNobody  = errors.New("no peer of the fleet that has this is there: try again in some minutes")
 	ErrUnsure  = errors.New("a peer of the fleet that may have this does not answer: try again in some seconds")
 	ErrUnknown = errors.New("the fleet has no such row")
+	ErrFilling = errors.New("the personal feed is being filled: try again in some seconds")
 )
 
 // ElsewhereError says which peer serves what was to be changed.

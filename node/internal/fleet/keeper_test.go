@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -215,6 +216,8 @@ func (p *peer) holds(key fleet.Key) int {
 type lists struct {
 	mu   sync.Mutex
 	open map[string]personal.Adopted
+
+	filling atomic.Bool
 }
 
 func (l *lists) Adopt(_ context.Context, all ...personal.Adopted) error {
@@ -248,7 +251,24 @@ func (l *lists) Holds(id string) bool {
 	return ok
 }
 
-func (l *lists) Wait(context.Context, string) bool { return true }
+func (l *lists) Wait(context.Context, string) bool { return !l.filling.Load() }
+
+// A reader whose poll is answered before the list was filled would be told that there is no
+// such feed.
+func TestAFeedThatIsBeingFilledIsNotAwake(t *testing.T) {
+	f := newFleet(t, 2)
+	secret, key, value := feed(7, 1)
+	first, second, _ := f.in(key.ID.Slot())
+	first.put(key, value)
+	for _, m := range []*peer{first, second} {
+		m.lists.filling.Store(true)
+		if err := m.Wake(t.Context(), secret); !errors.Is(err, ErrFilling) {
+			t.Errorf("while it is filled: %v", err)
+		}
+		m.lists.filling.Store(false)
+		check(t, m.Wake(t.Context(), secret))
+	}
+}
 
 func TestAChangeIsAtBothHoldersBeforeItReturns(t *testing.T) {
 	f := newFleet(t, 3)

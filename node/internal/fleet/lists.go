@@ -20,7 +20,7 @@ func adopted(r *fleet.Row) (personal.Adopted, error) {
 
 // Wake opens a personal feed of which this peer has the row, and waits until its list
 // was filled, though not for long: then personal.State finds it. It fails with
-// ErrUnknown, ErrUnsure, or if the feed cannot be opened.
+// ErrUnknown, ErrUnsure, ErrFilling, or if the feed cannot be opened.
 func (k *Keeper) Wake(ctx context.Context, secret string) error {
 	id, ok := fleet.IDOf(secret)
 	if !ok {
@@ -42,7 +42,9 @@ func (k *Keeper) Wake(ctx context.Context, secret string) error {
 		k.slots[id.Slot()].lists = true
 		k.mu.Unlock()
 	}
-	k.cfg.Lists.Wait(ctx, id.String())
+	if !k.cfg.Lists.Wait(ctx, id.String()) {
+		return ErrFilling // what is not found yet is not unknown
+	}
 	return nil
 }
 
