@@ -136,7 +136,14 @@ func (r *Reflector) claim(in *interest) bool {
 // fill asks for the newest entries of an interest. An answer that is not whole
 // is asked for again, some times.
 func (r *Reflector) fill(ctx context.Context, in *interest) {
-	within, cancel := context.WithTimeout(ctx, fillWithin)
+	r.changing.Lock()
+	first := in.attempts == 0
+	r.changing.Unlock()
+	most := fillWithin
+	if first {
+		most = fillFirst
+	}
+	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	began := time.Now().Unix()
 	entries, whole, err := r.found(within, in)

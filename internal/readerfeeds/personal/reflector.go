@@ -265,9 +265,10 @@ const (
 	remembered       = 1 << 14   // entries known a while after no list holds them any more
 	maxJournal       = 4 << 20   // least size at which the journal is emptied
 	fillsAtOnce      = 4
-	fillWithin       = 10 * time.Second
-	fillWait         = 3 * time.Second // for who subscribes
-	fillAgain        = 5 * time.Second // after an answer that was not whole
+	fillFirst        = 2500 * time.Millisecond // less than fillWait: somebody may wait for what others than a silent provider have
+	fillWithin       = 10 * time.Second        // each later time
+	fillWait         = 3 * time.Second         // for who subscribes
+	fillAgain        = 5 * time.Second         // after an answer that was not whole
 	fillAttempts     = 6
 	// fillMargin is how long an entry may be under way. One that its publisher
 	// saw earlier, before an interest was filled, the query would have found.
