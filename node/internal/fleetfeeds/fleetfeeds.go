@@ -62,7 +62,7 @@ func (s *Service) user(at fleet.Slot) sync.Locker { return &s.users[int(at)%len(
 func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg} }
 
 const (
-	doWithin   = 8 * time.Second
+	doWithin   = 5 * time.Second        // two of them for the second holder of a row
 	pollWithin = 500 * time.Millisecond // for the peer that serves to begin its answer; then the one that keeps is asked
 	maxReply   = 64 << 20
 	maxAsked   = 64 << 10

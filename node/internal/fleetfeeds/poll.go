@@ -47,9 +47,9 @@ func (s *Service) Elsewhere(w http.ResponseWriter, r *http.Request, secret, base
 		switch {
 		case p == "":
 		case p == s.cfg.Self:
-			err := s.cfg.Keeper.Wake(r.Context(), secret)
+			err := s.open(r.Context(), secret)
 			if err == nil {
-				return false, nil // it is open now
+				return false, nil
 			}
 			silent = silent || !errors.Is(err, keeper.ErrUnknown)
 		case !places.Present(p):
@@ -139,11 +139,26 @@ func (s *Service) Handler(rows, site http.Handler) http.Handler {
 // only keeps it.
 func (s *Service) servePoll(w http.ResponseWriter, r *http.Request) {
 	secret, _, _ := strings.Cut(r.PathValue("name"), ".")
-	if _, open := s.State(secret); !open {
-		if err := s.cfg.Keeper.Wake(r.Context(), secret); err != nil && !errors.Is(err, keeper.ErrUnknown) {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
+	if err := s.open(r.Context(), secret); err != nil && !errors.Is(err, keeper.ErrUnknown) {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
 	}
 	s.site.ServeHTTP(w, r)
 }
+
+// open returns when a feed is open here. That its list is not filled yet is no sign that
+// there is none.
+func (s *Service) open(ctx context.Context, secret string) error {
+	if _, open := s.State(secret); open {
+		return nil
+	}
+	if err := s.cfg.Keeper.Wake(ctx, secret); err != nil {
+		return err
+	}
+	if _, open := s.State(secret); !open {
+		return errFilling
+	}
+	return nil
+}
+
+var errFilling = errors.New("its list is being filled: try again in some seconds")

@@ -24,16 +24,32 @@ import (
 
 const (
 	doPath   = "/fleet/v1/do"
-	attempts = 8 // at a slot that somebody serves, or an id that is free
+	attempts = 8 // at a slot that somebody serves, an id that is free, a peer that knows that it serves
+
+	againEvery = 250 * time.Millisecond
 )
 
-// at has something done by the peer that serves a slot.
-func (s *Service) at(ctx context.Context, slot fleet.Slot, r *request) (reply, error) {
-	to := s.cfg.Keeper.Places().Serves(slot)
-	if to == "" {
-		return reply{}, &web.AwayError{}
+// at has something done by the peer that serves a slot. Where that one says that it does
+// not, or not yet, it has done nothing, and is asked again: members learn of each other one
+// after the other.
+func (s *Service) at(ctx context.Context, slot fleet.Slot, r *request) (answer reply, err error) {
+	again := time.NewTicker(againEvery)
+	defer again.Stop()
+	for try := 1; ; try++ {
+		to := s.cfg.Keeper.Places().Serves(slot)
+		if to == "" {
+			return reply{}, &web.AwayError{}
+		}
+		answer, err = s.ask(ctx, to, r)
+		if try == attempts || answer.Failed == nil || answer.Failed.Kind != errorAway {
+			return answer, err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return answer, err
+		}
 	}
-	return s.ask(ctx, to, r)
 }
 
 // ask has something done by a peer, this one or another.
