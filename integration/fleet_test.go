@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -76,12 +77,17 @@ func (f *fleetOf) promise(address string) {
 func (f *fleetOf) subscribe(at *peer, feeds int) {
 	f.t.Helper()
 	for i := range feeds {
-		r := call(f.t, at, "POST", "/api/v1/subscriptions", fmt.Sprintf(`{"theme":"news","q":"story","limit":%d}`, 10+i), at.token(f.t))
-		var made object
-		if err := json.Unmarshal(r.body, &made); err != nil || r.code != 201 {
-			f.t.Fatalf("subscribe: %v", r)
-		}
-		f.promise(made.str("atom"))
+		until(f.t, 30*time.Second, "a personal feed is made", func() bool { // 503 while nobody knows yet that a peer is away
+			r := call(f.t, at, "POST", "/api/v1/subscriptions", fmt.Sprintf(`{"theme":"news","q":"story","limit":%d}`, 10+i), at.token(f.t))
+			var made object
+			if err := json.Unmarshal(r.body, &made); err != nil || r.code != 201 && r.code != 503 {
+				f.t.Fatalf("subscribe: %v", r)
+			}
+			if r.code == 201 {
+				f.promise(made.str("atom"))
+			}
+			return r.code == 201
+		})
 	}
 }
 
@@ -176,6 +182,14 @@ func TestFleet(t *testing.T) {
 	f.start(b)
 	f.whole(3)
 	f.polled("story while one is away", b, a)
+
+	// One that stops answers nothing, and its connections stand.
+	c.signal(syscall.SIGSTOP)
+	t.Logf("first good answers after one stopped: %s at most", f.polled("story while one is away", a, b))
+	f.subscribe(b, 10)
+	c.signal(syscall.SIGCONT)
+	f.whole(3)
+	f.polled("story while one is away", c)
 
 	for _, p := range f.peers {
 		p.kill()

@@ -283,7 +283,7 @@ func (s *Service) subscribeHere(ctx context.Context, id fleet.ID, r *request) er
 	if err := s.addFeed(ctx, id, r); err != nil {
 		return err
 	}
-	if err := s.cfg.Keeper.Wake(ctx, r.Feed.Secret); err != nil {
+	if err := s.cfg.Keeper.Wake(ctx, r.Feed.Secret); err != nil && !errors.Is(err, keeper.ErrFilling) {
 		s.cfg.Log.Warn("a new personal feed of the fleet is not open yet", "err", err)
 	}
 	return nil

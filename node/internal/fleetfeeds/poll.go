@@ -146,19 +146,11 @@ func (s *Service) servePoll(w http.ResponseWriter, r *http.Request) {
 	s.site.ServeHTTP(w, r)
 }
 
-// open returns when a feed is open here. That its list is not filled yet is no sign that
-// there is none.
+// open returns when a feed is open here. It fails as Keeper.Wake does: that its list is not
+// filled yet is no sign that there is none.
 func (s *Service) open(ctx context.Context, secret string) error {
 	if _, open := s.State(secret); open {
 		return nil
 	}
-	if err := s.cfg.Keeper.Wake(ctx, secret); err != nil {
-		return err
-	}
-	if _, open := s.State(secret); !open {
-		return errFilling
-	}
-	return nil
+	return s.cfg.Keeper.Wake(ctx, secret)
 }
-
-var errFilling = errors.New("its list is being filled: try again in some seconds")
