@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"runtime/metrics"
 	"slices"
 	"time"
 
@@ -39,8 +38,8 @@ func (f *fleetPeers) Do(ctx context.Context, to feedring.PeerID, r *http.Request
 	return f.link.RoundTrip(to, r.WithContext(ctx))
 }
 
-// changed has the members looked at again.
-func (f *fleetPeers) changed() {
+// MembersChanged implements fleetlink.Listener.
+func (f *fleetPeers) MembersChanged() {
 	if f.keeper != nil {
 		f.keeper.Changed()
 	}
@@ -62,7 +61,7 @@ func (n *Node) openFleet() error {
 	}
 	f.members, err = fleetlink.OpenMembers(fleetlink.MembersConfig{
 		Self: n.ID(), Capacity: n.cfg.Interests, Every: min(max(n.cfg.Refresh/10, 100*time.Millisecond), time.Second), Views: n.loop,
-		Records: fleetRecords{n.store}, Changed: f.changed, Log: n.log,
+		Records: fleetRecords{n.store}, Listener: f, Log: n.log,
 	})
 	n.fleet = f
 	return err
@@ -113,16 +112,9 @@ func (n *Node) beginFleet() (err error) {
 		return err
 	}
 	f.service = fleetfeeds.New(fleetfeeds.Config{
-		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Memory: memoryTaken, Log: n.log,
+		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Log: n.log,
 	})
 	return nil
-}
-
-// memoryTaken is what the process has of the system, in bytes.
-func memoryTaken() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64() - sample[1].Value.Uint64()
 }
 
 // listenForFleet serves the fleet's peers, until the peer stops.

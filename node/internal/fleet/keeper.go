@@ -319,10 +319,10 @@ func (k *Keeper) Status() (t Status) {
 // The errors of Change, Get and Wake. ErrUnsure: a peer that may have the row does not
 // answer or is missing, so it is not known that there is none.
 var (
-	ErrNobody  = errors.New("no peer of the fleet that has this is there: try again in some minutes")
-	ErrUnsure  = errors.New("a peer of the fleet that may have this does not answer: try again in some seconds")
+	ErrNobody  = errors.New("no peer of the fleet that has this is there")
+	ErrUnsure  = errors.New("a peer of the fleet that may have this does not answer")
 	ErrUnknown = errors.New("the fleet has no such row")
-	ErrFilling = errors.New("the personal feed is being filled: try again in some seconds")
+	ErrFilling = errors.New("the personal feed is being filled")
 )
 
 // ElsewhereError says which peer serves what was to be changed.

@@ -148,7 +148,7 @@ func (s *Service) do(ctx context.Context, r *request) reply {
 		answer.Invitations, err = s.invitationsHere(ctx)
 	case opHeld:
 		held := s.cfg.Keeper.Status()
-		answer.Held, answer.Memory = &held, s.cfg.Memory()
+		answer.Held, answer.Memory = &held, memoryTaken()
 	default:
 		if !isID {
 			err = unknown("there is no such id")

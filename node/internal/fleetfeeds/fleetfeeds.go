@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -41,7 +42,6 @@ type Config struct {
 	Keeper  Keeper
 	Link    Link
 	Members Members
-	Memory  func() uint64 // bytes that this process takes
 	Log     *slog.Logger
 }
 
@@ -60,6 +60,13 @@ func (s *Service) user(at fleet.Slot) sync.Locker { return &s.users[int(at)%len(
 
 // New returns it.
 func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg} }
+
+// memoryTaken is what the process has of the system, in bytes.
+func memoryTaken() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64() - sample[1].Value.Uint64()
+}
 
 const (
 	doWithin   = 5 * time.Second        // two of them for the second holder of a row

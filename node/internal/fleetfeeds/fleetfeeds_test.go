@@ -142,7 +142,7 @@ func newPeers(t *testing.T, n int) []*onePeer {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Service = New(Config{Self: p.self, Own: own{p: p}, Keeper: k, Link: p, Members: p, Memory: func() uint64 { return 1 }, Log: quiet})
+		p.Service = New(Config{Self: p.self, Own: own{p: p}, Keeper: k, Link: p, Members: p, Log: quiet})
 		p.handler = p.Handler(k, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			secret, _, _ := cutName(r.PathValue("name"))
 			if _, ok := p.State(secret); !ok {

@@ -39,6 +39,9 @@ type Records interface {
 	Put(ctx context.Context, value []byte) error
 }
 
+// Listener is told that the members are others. It must not block.
+type Listener interface{ MembersChanged() }
+
 // MembersConfig is what Members needs.
 type MembersConfig struct {
 	Self     feedring.PeerID
@@ -46,7 +49,7 @@ type MembersConfig struct {
 	Every    time.Duration // between looks at the group
 	Views    Views
 	Records  Records
-	Changed  func() // the members are others now
+	Listener Listener
 	Log      *slog.Logger
 	GoneSoon time.Duration // instead of GoneAfter; 0: GoneAfter
 }
@@ -120,7 +123,7 @@ func (m *Members) Look(now time.Time) {
 	}
 	m.mu.Unlock()
 	if changed {
-		m.cfg.Changed()
+		m.cfg.Listener.MembersChanged()
 	}
 }
 

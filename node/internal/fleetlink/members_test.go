@@ -12,7 +12,12 @@ import (
 	"github.com/feedring/feedring/internal/peer"
 )
 
-type views struct{ view peer.View }
+type views struct {
+	view    peer.View
+	changes int
+}
+
+func (v *views) MembersChanged() { v.changes++ }
 
 func (v *views) View() *peer.View { return &v.view }
 
@@ -36,10 +41,10 @@ func (r *records) Put(_ context.Context, value []byte) error {
 // A peer that is away keeps its slots for ten minutes, over a restart of those who saw it
 // too, and none of them takes the others for away while it looks for the group.
 func TestAPeerThatIsAwayKeepsItsSlotsForTenMinutes(t *testing.T) {
-	v, kept, changes := &views{}, &records{}, 0
+	v, kept := &views{}, &records{}
 	open := func() *Members {
 		m, err := OpenMembers(MembersConfig{
-			Self: "a", Capacity: 500, Views: v, Records: kept, Changed: func() { changes++ }, Log: slog.New(slog.DiscardHandler),
+			Self: "a", Capacity: 500, Views: v, Records: kept, Listener: v, Log: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -68,8 +73,8 @@ func TestAPeerThatIsAwayKeepsItsSlotsForTenMinutes(t *testing.T) {
 	m.Look(now)
 	is(m, "with another", self, b(true, false))
 	m.save(t.Context(), now)
-	if changes != 1 {
-		t.Errorf("%d changes were told, want 1", changes)
+	if v.changes != 1 {
+		t.Errorf("%d changes were told, want 1", v.changes)
 	}
 	v.shows("a")
 	m.Look(now.Add(time.Second))
