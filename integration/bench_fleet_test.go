@@ -31,7 +31,7 @@ const (
 	cobraWords   = 61               // of an entry: Cobra's median
 	cobraHistory = 500              // entries that are there before
 	cobraNews    = 2000             // entries that come at once when lists are open, and fill them
-	cobraFresh   = 100_000          // personal feeds of a peer whose lists it fills anew
+	cobraFresh   = 50_000           // personal feeds of a peer whose lists it fills anew
 	cobraRate    = 48.5 / 1_000_000 // entries a second for each site: Cobra's figure 7
 	cobraSites   = 8                // feeds that the publisher reads them of
 	cobraProbes  = 16               // personal feeds by which lags are measured
@@ -44,7 +44,7 @@ const (
 // feed that the publisher reads. It tells
 //   - what the processes take once all lists are open (empty-MiB: with no feed), how long that
 //     took, and what they take when 2,000 entries came to the lists (filled-MiB). Where a peer
-//     has more than 100,000 feeds it finds their lists, empty, as after a restart: to fill each
+//     has more than 50,000 feeds it finds their lists, empty, as after a restart: to fill each
 //     by a query takes a millisecond;
 //   - how long an entry takes from the publisher's store, as a stream there shows it, into the
 //     document of a personal feed, polled at another peer than the one that serves it;
