@@ -30,6 +30,7 @@ type cluster struct {
 	side        map[feedring.PeerID]int // of a partition
 	traced      func(line string)
 	answers     map[uint64][]feedring.Final
+	drops       func(from, to feedring.PeerID, message feedring.Message) bool // nil: none
 	check       func(c *cluster, from, to feedring.PeerID, message feedring.Message)
 	stream      uint64
 	watch       func() // after each step
@@ -159,6 +160,9 @@ func (c *cluster) carry(from, to feedring.PeerID, message feedring.Message) {
 	}
 	if text := messageText(message); text != "" {
 		c.trace("%s → %s %s", from, to, text)
+	}
+	if c.drops != nil && c.drops(from, to, message) {
+		return
 	}
 	if c.side[from] == c.side[to] && c.random.Float64() >= c.loss {
 		c.post(event{at: c.now.Add(c.latency), from: from, to: to, in: Receive{From: from, Message: message}})

@@ -109,12 +109,12 @@ const askedAtOnce = 64
 // may not be on the map yet.
 func (m *Machine) placeEverywhere(j *job) {
 	for _, row := range m.ring.Live() {
-		if row.Group != j.start {
+		if row.Group != j.start && !row.Theme.IsFleet() {
 			j.unasked = append(j.unasked, row.Group)
 		}
 	}
 	m.lookUp(j, j.start, 0, false)
-	m.placeMore(j)
+	m.settle(j)
 }
 
 // placeMore asks those whose turn it is. Who did not answer at once holds up nobody.
@@ -328,7 +328,7 @@ func (m *Machine) unfound(j *job) []string {
 	}
 	var names []string
 	for _, row := range m.ring.Live() {
-		if j.lookups[row.Group] == nil {
+		if j.lookups[row.Group] == nil && !row.Theme.IsFleet() {
 			names = append(names, string(row.Theme))
 		}
 	}

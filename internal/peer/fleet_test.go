@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/group"
 )
 
 // The group of a fleet is founded without a feed, tells how much each peer has room for,
@@ -57,6 +58,19 @@ func TestAFleetsGroupIsFoundedAndShownToNobody(t *testing.T) {
 	}
 	if f := c.ask("a", feedring.Query{}, 10*time.Second); f.Status != feedring.Answered || len(f.Missing) > 0 {
 		t.Errorf("a query of all groups waits for a fleet: %s", finalText(f))
+	}
+	// As where the fleet's peers answer no stranger: nobody waits for them.
+	c.drops = func(from, to feedring.PeerID, m feedring.Message) bool {
+		of, ok := m.(group.Message)
+		return ok && of.Of().Group == theme.Group() && (from == "a" || to == "a")
+	}
+	for _, id := range []feedring.PeerID{"a", "b"} {
+		if f := c.ask(id, feedring.Query{}, 10*time.Second); f.Status != feedring.Answered || len(f.Missing) > 0 {
+			t.Errorf("a query of all groups, asked at %s, waits for a fleet that answers nobody: %s", id, finalText(f))
+		}
+		if f := c.ask(id, feedring.Query{Provider: "nobody.example"}, 10*time.Second); f.Status != feedring.Unsatisfied {
+			t.Errorf("a provider that nobody has, asked at %s: %s", id, finalText(f))
+		}
 	}
 	if f := c.ask("a", feedring.Query{Theme: theme[:len(theme)-1]}, 10*time.Second); len(f.Suggest) > 0 {
 		t.Errorf("a fleet is suggested: %s", finalText(f))

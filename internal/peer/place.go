@@ -36,6 +36,10 @@ func (m *Machine) lookUp(j *job, g feedring.GroupID, hops int, shortcut bool) {
 	}
 	p := &lookup{theme: m.themeOf(g), hops: hops, shortcut: shortcut}
 	j.lookups[g] = p
+	if p.theme.IsFleet() { // it has no feed, and answers nobody else
+		p.done = true
+		return
+	}
 	m.askManager(j, g, p)
 	m.askIncumbents(j, g, p)
 }
