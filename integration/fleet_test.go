@@ -156,6 +156,12 @@ func TestFleet(t *testing.T) {
 		t.Errorf("the ring shows the fleet: %v", ring)
 	}
 
+	for _, p := range []*peer{publisher, a} {
+		if r := n.query(p, "story"); r.code != 0 || len(r.entries()) == 0 {
+			t.Errorf("a query of all groups waits for the fleet: %v", r)
+		}
+	}
+
 	f.subscribe(a, 40)
 	f.polled("news story 2", a, b, c)
 	key := f.invited(a, b, c)

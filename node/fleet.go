@@ -112,7 +112,7 @@ func (n *Node) beginFleet() (err error) {
 		return err
 	}
 	f.service = fleetfeeds.New(fleetfeeds.Config{
-		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Log: n.log,
+		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Shared: n.cfg.PublicURL != "", Log: n.log,
 	})
 	return nil
 }

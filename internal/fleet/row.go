@@ -142,16 +142,17 @@ func (r *Row) Digest() Digest {
 	return Digest(sum[:16])
 }
 
-// Supersedes reports whether r stays where o and r meet: the one with the higher
-// version, else the one that was deleted, else the one with the greater digest. Of any
-// rows with one key exactly one supersedes all others, so the order in which they meet
-// does not matter.
+// Supersedes reports whether r stays where o and r meet: the one that was deleted, else the
+// one with the higher version, else the one with the greater digest. Of any rows with one
+// key exactly one supersedes all others, so the order in which they meet does not matter.
+// What was deleted stays so, however often the other half of a fleet that was cut in two
+// changed it: no key is used again.
 func (r *Row) Supersedes(o *Row) bool {
 	switch {
-	case r.Version != o.Version:
-		return r.Version > o.Version
 	case r.Live() != o.Live():
 		return !r.Live()
+	case r.Version != o.Version:
+		return r.Version > o.Version
 	}
 	a, b := r.Digest(), o.Digest()
 	return bytes.Compare(a[:], b[:]) > 0

@@ -55,15 +55,17 @@ func TestRowsMeetToTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestTheHigherVersionStaysThenTheTombstone(t *testing.T) {
+func TestTheTombstoneStaysThenTheHigherVersion(t *testing.T) {
 	key := Key{User, 7}
-	older, newer := Row{Key: key, Version: 1, Deleted: now}, Row{Key: key, Version: 2, Value: []byte("x")}
+	older, newer := Row{Key: key, Version: 1, Value: []byte("x")}, Row{Key: key, Version: 2, Value: []byte("x")}
 	if !newer.Supersedes(&older) || older.Supersedes(&newer) {
-		t.Error("a tombstone supersedes a higher version")
+		t.Error("an older version stays")
 	}
-	deleted := Row{Key: key, Version: 2, Deleted: now}
-	if !deleted.Supersedes(&newer) || newer.Supersedes(&deleted) {
-		t.Error("of one version the row that is there supersedes the tombstone")
+	for version := range uint64(4) {
+		deleted := Row{Key: key, Version: version + 1, Deleted: now}
+		if !deleted.Supersedes(&newer) || newer.Supersedes(&deleted) {
+			t.Errorf("version 2 supersedes the tombstone of version %d", version+1)
+		}
 	}
 	if newer.Supersedes(&newer) {
 		t.Error("a row supersedes itself")

@@ -85,6 +85,9 @@ func loggedPath(r *http.Request) string {
 	if strings.HasPrefix(r.URL.Path, PersonalPath) {
 		return PersonalPath + "…"
 	}
+	if strings.HasPrefix(r.URL.Path, joinPrefix) {
+		return joinPrefix + "…"
+	}
 	return r.URL.Path
 }
 

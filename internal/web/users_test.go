@@ -215,8 +215,12 @@ func TestGuessedKeysAreFew(t *testing.T) {
 	if refusedAt == 0 {
 		t.Error("200 codes were guessed")
 	}
-	if w := call(t, s, "GET", "/", "", "Cookie: feedring-user=user-guess"); w.Code != 429 {
+	if w := call(t, s, "POST", "/subscribe", "q=gaz", "Cookie: feedring-user=user-guess", fromBrowser, "Content-Type: application/x-www-form-urlencoded"); w.Code != 429 {
 		t.Errorf("and then a key: %d", w.Code)
+	}
+	// The cookie of a revoked user shuts nobody out of what everybody sees.
+	if w := call(t, s, "GET", "/", "", "Cookie: feedring-user=user-revoked"); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

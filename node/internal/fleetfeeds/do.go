@@ -70,6 +70,7 @@ const (
 	errorQuota   = "quota"
 	errorScans   = "scans"
 	errorFull    = "full"
+	errorLarge   = "large"
 	errorAgain   = "again"
 	errorOther   = "other"
 )
@@ -104,6 +105,8 @@ func failureOf(err error) *failure {
 		return &failure{errorFull, err.Error(), 0}
 	case errors.As(err, new(*web.AwayError)), errors.Is(err, keeper.ErrNobody), errors.Is(err, keeper.ErrUnsure), errors.As(err, new(*keeper.ElsewhereError)):
 		return &failure{errorAway, err.Error(), 0}
+	case errors.Is(err, fleet.ErrLarge):
+		return &failure{errorLarge, "the words are too long for a fleet: write fewer", 0}
 	case errors.Is(err, errCollision):
 		return &failure{errorAgain, err.Error(), 0}
 	default:
@@ -127,6 +130,8 @@ func (f *failure) err() error {
 		return &web.LimitError{Of: web.UserScans, Most: f.Most}
 	case errorAgain:
 		return errCollision
+	case errorLarge:
+		return web.ErrMalformed.Of(errors.New(f.Text))
 	case errorFull:
 		return web.ErrFull.Of(errors.New(f.Text))
 	default:
@@ -197,8 +202,8 @@ func (s *Service) make(ctx context.Context, key fleet.Key, value []byte) error {
 	if len(value) == 0 {
 		return errNothing
 	}
-	_, err := s.cfg.Keeper.Change(ctx, key, func(_ fleet.Row, is bool) ([]byte, error) {
-		if is {
+	_, err := s.cfg.Keeper.Change(ctx, key, func(old fleet.Row, is bool) ([]byte, error) {
+		if is || old.Version > 0 { // what was deleted stays so
 			return nil, errCollision
 		}
 		return value, nil
@@ -208,6 +213,9 @@ func (s *Service) make(ctx context.Context, key fleet.Key, value []byte) error {
 
 // delete ends a row, if it is there and may be.
 func (s *Service) delete(ctx context.Context, key fleet.Key, may func(*fleet.Row) bool) error {
+	if _, err := s.cfg.Keeper.Get(ctx, key); err != nil { // which asks others for what is not here
+		return err
+	}
 	_, err := s.cfg.Keeper.Change(ctx, key, func(old fleet.Row, is bool) ([]byte, error) {
 		if !is || may != nil && !may(&old) {
 			return nil, unknown("there is none with this id")
@@ -239,6 +247,9 @@ func (s *Service) userHere(ctx context.Context, id fleet.ID) (*web.User, error) 
 // redeemHere uses an invitation once.
 func (s *Service) redeemHere(ctx context.Context, id fleet.ID) (*web.UserInvitation, error) {
 	var told *web.UserInvitation
+	if _, err := s.cfg.Keeper.Get(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}); err != nil {
+		return nil, err
+	}
 	_, err := s.cfg.Keeper.Change(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}, func(old fleet.Row, is bool) ([]byte, error) {
 		if !is {
 			return nil, unknown("there is no such invitation")
@@ -351,16 +362,20 @@ func (s *Service) revokeHere(ctx context.Context, id fleet.ID) error {
 	one := s.user(id.Slot())
 	one.Lock()
 	defer one.Unlock()
-	if err := s.delete(ctx, fleet.Key{Kind: fleet.User, ID: id}, nil); err != nil {
-		return err
+	gone := s.delete(ctx, fleet.Key{Kind: fleet.User, ID: id}, nil)
+	if gone != nil && !errors.Is(gone, keeper.ErrUnknown) {
+		return gone
 	}
 	feeds, err := s.feedsHere(ctx, id.Slot(), id.String())
 	if err != nil {
 		return err
 	}
+	if gone != nil && len(feeds) == 0 {
+		return gone
+	} // else the last try ended amid its feeds
 	for _, f := range feeds {
 		of, _ := fleet.ParseID(f.ID) // it is the row's
-		if err := s.dropHere(ctx, of, id.String()); err != nil && !errors.Is(err, web.ErrUnknown) {
+		if err := s.dropHere(ctx, of, id.String()); err != nil && failureOf(err).Kind != errorUnknown {
 			return err
 		}
 	}

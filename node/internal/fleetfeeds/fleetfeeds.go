@@ -42,6 +42,7 @@ type Config struct {
 	Keeper  Keeper
 	Link    Link
 	Members Members
+	Shared  bool // this peer and the others are called alike: a proxy in front spreads what is asked
 	Log     *slog.Logger
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -338,5 +339,47 @@ func TestNobodySaysThatAFeedIsGoneWhileAHolderIsAway(t *testing.T) {
 	}
 	if code, _, err := keeps.poll("nosecret"); err != nil || code != http.StatusNotFound {
 		t.Errorf("what is no secret: %d, %v", code, err)
+	}
+}
+
+// A user who was revoked while a peer was away, so that some feeds stayed, is revoked again.
+func TestARevocationThatWasCutOffIsEnded(t *testing.T) {
+	all := newPeers(t, 2)
+	_, _, user := inviteAndJoin(t, all[0], all[1], 5, 1)
+	sub, err := all[0].Subscribe(t.Context(), user, feedring.Query{Theme: "news"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := fleet.ParseID(user)
+	for _, p := range all {
+		if p.cfg.Keeper.Places().Serves(id.Slot()) == p.self {
+			if err := p.delete(t.Context(), fleet.Key{Kind: fleet.User, ID: id}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := all[1].RevokeUser(t.Context(), user); err != nil {
+		t.Errorf("revoked again: %v", err)
+	}
+	for _, p := range all {
+		if code, _, err := p.poll(sub.Secret); err != nil || code != http.StatusNotFound {
+			t.Errorf("%s: a feed outlives its user: %d, %v", p.self, code, err)
+		}
+	}
+	if err := all[1].RevokeUser(t.Context(), user); !errors.Is(err, web.ErrUnknown) {
+		t.Errorf("and again: %v", err)
+	}
+}
+
+// Words that no row has room for are the caller's fault, and a feed of all themes has no
+// place behind an address that leads to several peers.
+func TestWhatAFleetDoesNotKeepIsRefused(t *testing.T) {
+	p := newPeers(t, 2)[0]
+	if _, err := p.Subscribe(t.Context(), "", feedring.Query{Theme: "news", Words: "a " + strings.Repeat("‹& ", 815)}, false); !errors.Is(err, web.ErrMalformed) {
+		t.Errorf("too long: %v", err)
+	}
+	p.cfg.Shared = true
+	if _, err := p.Subscribe(t.Context(), "", feedring.Query{}, false); !errors.Is(err, web.ErrMalformed) {
+		t.Errorf("of all themes: %v", err)
 	}
 }

@@ -195,6 +195,9 @@ func (s *Service) Subscriptions(ctx context.Context, user string) (all []web.Sub
 // Subscribe implements web.Personal. The owner's feeds of all themes, which show private
 // entries, are kept by this peer alone.
 func (s *Service) Subscribe(ctx context.Context, user string, q feedring.Query, stem bool) (web.Subscription, error) {
+	if user == "" && q.Theme == "" && s.cfg.Shared {
+		return web.Subscription{}, web.ErrMalformed.Of(errors.New("a personal feed of all themes may show private feeds, so this peer alone would have it, and the fleet's public address leads to others as well: name a theme"))
+	}
 	if user == "" && q.Theme == "" {
 		return s.cfg.Own.Subscribe(ctx, "", q, stem)
 	}

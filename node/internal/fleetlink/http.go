@@ -136,6 +136,12 @@ func (l *Link) ServeStream(from feedring.PeerID, s *wire.Stream) error {
 	if !ok {
 		return errors.New("no stream of another peer")
 	}
+	if !l.Shown(from) {
+		if !l.strangers.take(from) {
+			return errBusy
+		}
+		defer l.strangers.give(from)
+	}
 	c := newConn(raw, from)
 	select {
 	case l.conns <- c:
@@ -149,10 +155,46 @@ func (l *Link) ServeStream(from feedring.PeerID, s *wire.Stream) error {
 	return nil
 }
 
+var errBusy = errors.New("others without a credential are served")
+
+// strangers counts the streams of peers that have shown no credential.
+type strangers struct {
+	mu   sync.Mutex
+	all  int
+	each map[feedring.PeerID]int
+}
+
+// A stranger has a stream for its hello, and one for the next try.
+const strangersAll, strangersEach = 64, 2
+
+func (s *strangers) take(p feedring.PeerID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= strangersAll || s.each[p] >= strangersEach {
+		return false
+	}
+	if s.each == nil {
+		s.each = make(map[feedring.PeerID]int)
+	}
+	s.all++
+	s.each[p]++
+	return true
+}
+
+func (s *strangers) give(p feedring.PeerID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.each[p]--; s.each[p] == 0 {
+		delete(s.each, p)
+	}
+}
+
 // serve answers a request. Whoever has not shown a credential is answered nothing.
 func (l *Link) serve(w http.ResponseWriter, r *http.Request) {
 	from := From(r.Context())
 	if r.URL.Path == helloPath {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(headWithin)) // a connection takes it
 		shown, err := io.ReadAll(io.LimitReader(r.Body, key.MaxCredential+1))
 		if err == nil {
 			err = l.greeted(from, shown)

@@ -62,6 +62,7 @@ type Link struct {
 	own   []byte // this peer's credential
 	client
 	server
+	strangers strangers
 
 	mu    sync.Mutex
 	shown map[feedring.PeerID]time.Time // until when their credentials are valid
@@ -124,6 +125,8 @@ func (l *Link) shownNow(p feedring.PeerID) bool {
 // asked for a credential; who shows one is heard.
 func (l *Link) Pass(from feedring.PeerID, m feedring.Message) (feedring.Message, bool) {
 	switch m := m.(type) {
+	case group.Place: // peers of before ask every group: they are told that this one serves nothing
+		return m, true
 	case group.Message:
 		if m.Of().Group != l.group || l.Shown(from) {
 			return m, true

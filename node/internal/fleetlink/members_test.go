@@ -2,6 +2,7 @@ package fleetlink
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -98,4 +99,22 @@ func TestAPeerThatIsAwayKeepsItsSlotsForTenMinutes(t *testing.T) {
 	is(restarted, "where it is found without the other", self, b(false, false))
 	restarted.Look(now.Add(forgottenAfter + time.Minute))
 	is(restarted, "after a month", self)
+}
+
+// Whoever has shown no credential has two streams, and all of them together a sixteenth.
+func TestStrangersHaveFewStreams(t *testing.T) {
+	var s strangers
+	taken := 0
+	for i := range 200 {
+		if s.take(feedring.PeerID(fmt.Sprint(i % 100))) {
+			taken++
+		}
+	}
+	if taken != strangersAll || s.take("0") || s.take("new") {
+		t.Errorf("%d streams of strangers", taken)
+	}
+	s.give("0")
+	if !s.take("new") || s.take("new") {
+		t.Error("a place that was given back is not free, or there are two")
+	}
 }

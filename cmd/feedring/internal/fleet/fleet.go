@@ -61,10 +61,15 @@ func (a *commands) fleet() *cobra.Command {
 			} else {
 				err = a.printFleet(&is)
 			}
-			if err == nil && (is.HeldOnce > 0 || is.Silent > 0) {
-				err = &exit.Error{Code: exit.CodeIncomplete, Err: errors.New("some of it is held by one peer only: where that is lost, so is this")}
+			switch {
+			case err != nil:
+				return err
+			case is.HeldOnce > 0:
+				return &exit.Error{Code: exit.CodeIncomplete, Err: errors.New("some of it is held by one peer only: where that is lost, so is this")}
+			case is.Silent > 0:
+				return &exit.Error{Code: exit.CodeIncomplete, Err: errors.New("a peer that is there did not answer: ask again, and look at its log if it stays silent")}
 			}
-			return err
+			return nil
 		}),
 	}
 	f.Register(cmd.Flags())
@@ -152,6 +157,9 @@ func (a *commands) invite() *cobra.Command {
   feedring invite list`,
 		Args: command.OneOf("list or revoke"),
 		RunE: a.asked(&f, func(ctx context.Context, peer *api.Client) error {
+			if time.Duration(expires) < time.Second {
+				return exit.Usage("--expires %s: choose between 1s and 366d", &expires)
+			}
 			raw, err := peer.InviteUser(ctx, quota, uses, time.Duration(expires), note)
 			if err != nil {
 				return err
