@@ -25,8 +25,22 @@ import (
 
 // peers are the peers of one fleet in one process.
 type peers struct {
-	all  map[feedring.PeerID]*onePeer
+	all map[feedring.PeerID]*onePeer // not changed once they run
+
+	mu   sync.Mutex
 	down map[feedring.PeerID]bool
+}
+
+func (p *peers) isDown(id feedring.PeerID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.down[id]
+}
+
+func (p *peers) end(id feedring.PeerID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down[id] = true
 }
 
 // onePeer is one of them, with lists that hold nothing.
@@ -42,7 +56,7 @@ type onePeer struct {
 
 func (p *onePeer) Members() (all []fleet.Member) {
 	for _, id := range slices.Sorted(maps.Keys(p.of.all)) {
-		all = append(all, fleet.Member{Peer: id, Interests: 100_000, Present: !p.of.down[id]})
+		all = append(all, fleet.Member{Peer: id, Interests: 100_000, Present: !p.of.isDown(id)})
 	}
 	return all
 }
@@ -52,7 +66,7 @@ func (p *onePeer) Do(ctx context.Context, to feedring.PeerID, r *http.Request) (
 }
 
 func (p *onePeer) RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response, error) {
-	if p.of.down[to] {
+	if p.of.isDown(to) {
 		return nil, errors.New("it does not answer")
 	}
 	w := httptest.NewRecorder()
@@ -330,7 +344,7 @@ func TestNobodySaysThatAFeedIsGoneWhileAHolderIsAway(t *testing.T) {
 	if code, body, err := keeps.poll(sub.Secret); err != nil || code != http.StatusOK || body != "from "+string(serves)+" at https://feeds.example" {
 		t.Errorf("%d %q %v", code, body, err)
 	}
-	keeps.of.down[serves] = true
+	keeps.of.end(serves)
 	if code, body, err := keeps.poll(sub.Secret); err != nil || code != http.StatusOK || body != "from "+string(keeps.self) {
 		t.Errorf("the second holder does not stand in: %d %q %v", code, body, err)
 	}
