@@ -209,7 +209,7 @@ var arrows = map[string][]string{
 		".", "client", "internal/match", "internal/peer", "internal/readerfeeds/personal", "internal/store", "internal/web", "node/internal/readers", "node/internal/storage",
 	},
 	"node/internal/fleet":      {".", "internal/fleet", "internal/readerfeeds/personal", "internal/store"},
-	"node/internal/fleetlink":  {".", "group", "ring", "internal/fleet", "internal/fleet/key", "internal/peer", "internal/wire", "node/internal/transport"},
+	"node/internal/fleetlink":  {".", "group", "ring", "internal/fleet", "internal/fleetkey", "internal/peer", "internal/wire", "node/internal/transport"},
 	"node/internal/fleetfeeds": {".", "internal/fleet", "internal/match", "internal/store", "internal/web", "node/internal/fleet"},
 	"node/internal/identity": {
 		".", "internal/host", "internal/peer", "internal/presence", "internal/store", "internal/web", "internal/wire", "node/codec",
@@ -256,7 +256,7 @@ var arrows = map[string][]string{
 
 	"cmd/feedring": {".", "node", "cmd/feedring/internal/"},
 	"cmd/feedring/internal/": {
-		".", "node", "client", "internal/blocks", "internal/charter", "internal/membership", "internal/fleet/key", "internal/named", "internal/vouch", "internal/wire/charters", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/host/identity", "internal/hostkind", "internal/peer", "cmd/feedring/internal/",
+		".", "node", "client", "internal/blocks", "internal/charter", "internal/membership", "internal/fleetkey", "internal/named", "internal/vouch", "internal/wire/charters", "internal/duplicate", "internal/match", "internal/host", "internal/host/addr", "internal/host/identity", "internal/hostkind", "internal/peer", "cmd/feedring/internal/",
 		"internal/origin/decode", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/safehttp",
 	},
 	"cmd/feedring-demo":    {".", "internal/readerfeeds/render"},
@@ -267,7 +267,7 @@ var arrows = map[string][]string{
 	"cmd/feedring-sim":     {"internal/plan", "internal/sim", "internal/sim/"},
 	"internal/plan":        {},
 	"internal/fleet":       {"."},
-	"internal/fleet/key":   {".", "internal/host/identity", "internal/wire", "internal/wire/charters", "proto/feedring/v1"},
+	"internal/fleetkey":    {".", "internal/host/identity", "internal/wire", "internal/wire/charters", "proto/feedring/v1"},
 
 	"internal/sim/experiment/promise": {".", "group", "internal/sim/experiment", "internal/sim/experiment/stage"},
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/feedring/feedring"
 	slots "github.com/feedring/feedring/internal/fleet"
-	"github.com/feedring/feedring/internal/fleet/key"
+	"github.com/feedring/feedring/internal/fleetkey"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
@@ -50,7 +50,7 @@ func (n *Node) openFleet() error {
 	if n.cfg.FleetKey == "" {
 		return nil
 	}
-	k, err := key.Load(n.cfg.FleetKey, n.cfg.Network)
+	k, err := fleetkey.Load(n.cfg.FleetKey, n.cfg.Network)
 	if err != nil {
 		return &feedring.SettingError{Setting: "fleet-key", Value: n.cfg.FleetKey, Err: err}
 	}

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/fleet/key"
+	"github.com/feedring/feedring/internal/fleetkey"
 )
 
 // fleetKey makes the key of a fleet.
 func fleetKey(t testing.TB) (file string, theme feedring.Theme) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "fleet.key")
-	theme, err := key.New(file)
+	theme, err := fleetkey.New(file)
 	check(t, err)
 	return file, theme
 }

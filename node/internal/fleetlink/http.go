@@ -15,7 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 
 	"github.com/feedring/feedring"
-	"github.com/feedring/feedring/internal/fleet/key"
+	"github.com/feedring/feedring/internal/fleetkey"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/node/internal/transport"
 )
@@ -88,7 +88,7 @@ func (l *Link) exchange(ctx context.Context, p feedring.PeerID, own []byte) ([]b
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%w: %s", errStranger, answer.Status)
 	}
-	return io.ReadAll(io.LimitReader(answer.Body, key.MaxCredential+1))
+	return io.ReadAll(io.LimitReader(answer.Body, fleetkey.MaxCredential+1))
 }
 
 // server answers requests.
@@ -195,7 +195,7 @@ func (l *Link) serve(w http.ResponseWriter, r *http.Request) {
 	from := From(r.Context())
 	if r.URL.Path == helloPath {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(headWithin)) // a connection takes it
-		shown, err := io.ReadAll(io.LimitReader(r.Body, key.MaxCredential+1))
+		shown, err := io.ReadAll(io.LimitReader(r.Body, fleetkey.MaxCredential+1))
 		if err == nil {
 			err = l.greeted(from, shown)
 		}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
-	"github.com/feedring/feedring/internal/fleet/key"
+	"github.com/feedring/feedring/internal/fleetkey"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/ring"
 )
@@ -47,7 +47,7 @@ type Tasks interface{ Run(func()) bool }
 
 // Config is what a link needs.
 type Config struct {
-	Key     *key.Key
+	Key     *fleetkey.Key
 	Host    Host
 	Machine Machine
 	Tasks   Tasks

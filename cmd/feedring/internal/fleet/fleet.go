@@ -19,7 +19,7 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
-	"github.com/feedring/feedring/internal/fleet/key"
+	"github.com/feedring/feedring/internal/fleetkey"
 )
 
 // Commands are fleet, invite and user, with their subcommands.
@@ -116,7 +116,7 @@ func (a *commands) newKey() *cobra.Command {
 		Example: `  feedring fleet new fleet.key`,
 		Args:    one("a file for the key"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			theme, err := key.New(args[0])
+			theme, err := fleetkey.New(args[0])
 			if err != nil {
 				return exit.Failed(err)
 			}

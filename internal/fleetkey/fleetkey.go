@@ -1,6 +1,6 @@
-// Package key keeps the key of a fleet, in a file that each of its machines has, and makes
+// Package fleetkey keeps the key of a fleet, in a file that each of its machines has, and makes
 // and checks the credentials by which its peers know each other.
-package key
+package fleetkey
 
 import (
 	"bytes"
