@@ -3,14 +3,12 @@ package node
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedring/feedring"
-	slots "github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/fleetkey"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/store"
@@ -28,14 +26,6 @@ type fleetPeers struct {
 	members *fleetlink.Members
 	keeper  *fleet.Keeper
 	service *fleetfeeds.Service
-}
-
-// Members and Do implement fleet.Peers.
-func (f *fleetPeers) Members() []slots.Member { return f.members.Members() }
-
-// Do sends a request to a peer of the fleet.
-func (f *fleetPeers) Do(ctx context.Context, to feedring.PeerID, r *http.Request) (*http.Response, error) {
-	return f.link.RoundTrip(to, r.WithContext(ctx))
 }
 
 // MembersChanged implements fleetlink.Listener.
@@ -107,7 +97,7 @@ func (n *Node) beginFleet() (err error) {
 	if f == nil {
 		return nil
 	}
-	f.keeper, err = fleet.Open(fleet.Config{Self: n.ID(), Store: n.store, Peers: f, Lists: n.personal, Log: n.log})
+	f.keeper, err = fleet.Open(fleet.Config{Self: n.ID(), Store: n.store, Members: f.members, Link: f.link, Lists: n.personal, Log: n.log})
 	if err != nil {
 		return err
 	}

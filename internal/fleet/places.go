@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/feedring/feedring"
 )
@@ -20,9 +21,10 @@ const (
 // Member is a peer of the fleet as one of its members sees it.
 type Member struct {
 	Peer      feedring.PeerID
-	Interests int  // that it has room for, as it says
-	Present   bool // it is not away
-	Gone      bool // it has been away for so long that others take its slots
+	Interests int       // that it has room for, as it says
+	Present   bool      // it is not away
+	Gone      bool      // it has been away for so long that others take its slots
+	Seen      time.Time // when it was last there, where it is not
 }
 
 // weight is how many hashes a member has for each slot.

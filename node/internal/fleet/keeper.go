@@ -24,13 +24,17 @@ const (
 	patience = 2 * time.Second // with a peer that does not answer
 )
 
-// Peers are the members of the fleet. Its methods are safe for concurrent use.
-type Peers interface {
-	// Members lists them. This peer is one.
+// Members are the peers of the fleet. It is safe for concurrent use.
+type Members interface {
+	// Members lists those of the last 30 days. This peer is one.
 	Members() []fleet.Member
-	// Do sends a request to the ServeHTTP of another one's Keeper. The URL of the
-	// request has a path alone.
-	Do(ctx context.Context, to feedring.PeerID, r *http.Request) (*http.Response, error)
+}
+
+// Link sends requests to the ServeHTTP of another member's Keeper. It is safe for
+// concurrent use.
+type Link interface {
+	// RoundTrip takes a request whose URL has a path alone.
+	RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response, error)
 }
 
 // Lists are the personal feeds that are open: see personal.Reflector.
@@ -44,11 +48,12 @@ type Lists interface {
 
 // Config is what a Keeper is given. All fields are needed.
 type Config struct {
-	Self  feedring.PeerID
-	Store *store.Store
-	Peers Peers
-	Lists Lists
-	Log   *slog.Logger
+	Self    feedring.PeerID
+	Store   *store.Store
+	Members Members
+	Link    Link
+	Lists   Lists
+	Log     *slog.Logger
 }
 
 // slot is what is known of a slot without reading it.
@@ -82,6 +87,7 @@ type member struct {
 type Keeper struct {
 	cfg      Config
 	patience time.Duration
+	opened   time.Time
 
 	changed chan struct{} // holds one: the members may be others
 	due     chan struct{} // holds one: a comparison
@@ -95,9 +101,7 @@ type Keeper struct {
 	slots    [fleet.Slots]slot
 	alone    map[fleet.Key]bool // written here alone, in slots that agree otherwise
 	settling map[fleet.Slot]chan struct{}
-	known    map[feedring.PeerID]time.Time // members of the last 30 days, and when they were last seen
-	saved    map[feedring.PeerID]time.Time // when that was written
-	opened   time.Time
+	missing  []time.Time // when each member that is not present was last seen
 	fresh    []fleet.Key // feeds to be opened, of slots that are open
 }
 
@@ -105,8 +109,7 @@ type Keeper struct {
 func Open(cfg Config) (*Keeper, error) {
 	k := &Keeper{
 		cfg: cfg, patience: patience, members: make(map[feedring.PeerID]*member), alone: make(map[fleet.Key]bool), settling: make(map[fleet.Slot]chan struct{}),
-		known: make(map[feedring.PeerID]time.Time), saved: make(map[feedring.PeerID]time.Time), opened: time.Now(),
-		changed: make(chan struct{}, 1), due: make(chan struct{}, 1), opening: make(chan struct{}, 1),
+		opened: time.Now(), changed: make(chan struct{}, 1), due: make(chan struct{}, 1), opening: make(chan struct{}, 1),
 	}
 	damaged := 0
 	for r, err := range cfg.Store.ListPrefix(store.BucketFleet, fleet.RecordPrefix) {
@@ -122,9 +125,6 @@ func Open(cfg Config) (*Keeper, error) {
 	}
 	if damaged > 0 {
 		cfg.Log.Warn("fleet: rows that cannot be read are passed over, and fetched from another peer", "rows", damaged)
-	}
-	if err := k.loadKnown(); err != nil {
-		return nil, fmt.Errorf("members of the fleet: %w", err)
 	}
 	k.refresh()
 	return k, nil
@@ -189,13 +189,11 @@ func (k *Keeper) compareOften(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-k.due:
-			k.saveKnown(ctx, time.Now())
 			whole = k.compareAll(ctx, false)
 		case <-again.C:
 			whole = k.compareAll(ctx, false)
 		case now := <-minute.C:
 			k.sweep(ctx, now)
-			k.saveKnown(ctx, now)
 			whole = k.compareAll(ctx, true)
 			k.closeLists(ctx)
 		}
@@ -211,27 +209,25 @@ func (k *Keeper) compareOften(ctx context.Context) {
 
 // refresh takes in who the members are.
 func (k *Keeper) refresh() {
-	members := k.cfg.Peers.Members()
+	members := k.cfg.Members.Members()
 	k.mu.Lock()
 	before := k.places
 	k.mu.Unlock()
-	now := time.Now()
 	places := before.With(members) // only this goroutine changes them
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	next, changed := make(map[feedring.PeerID]*member), k.epoch == 0
+	k.missing = nil
 	for _, m := range members {
-		if !places.Present(m.Peer) || m.Peer == k.cfg.Self {
+		if m.Peer == k.cfg.Self {
+			continue
+		}
+		if !places.Present(m.Peer) {
+			k.missing = append(k.missing, m.Seen)
 			continue
 		}
 		if next[m.Peer] = k.members[m.Peer]; next[m.Peer] == nil {
 			next[m.Peer], changed = &member{back: k.epoch + 1}, true
-			k.known[m.Peer] = now
-		}
-	}
-	for peer := range k.members {
-		if next[peer] == nil {
-			k.known[peer] = now // until now
 		}
 	}
 	changed = changed || len(next) != len(k.members)

@@ -56,11 +56,12 @@ func (k *Keeper) all(prefix string) (rows []fleet.Row, err error) {
 // Get returns a row that was not deleted. Where this peer has just come to hold it, it
 // asks the others first, and for a row that it lacks the other holder. It fails with ErrUnknown, ErrUnsure, or as the store does.
 func (k *Keeper) Get(ctx context.Context, key fleet.Key) (fleet.Row, error) {
-	sure := k.settle(ctx, key.ID.Slot())
+	k.settle(ctx, key.ID.Slot())
+	nowhere := true
 	r, ok, err := k.read(key)
 	if err == nil && !ok {
 		// It may have been stopped for a while, or a row may be under way.
-		sure = k.fetchOther(ctx, key) && sure
+		nowhere = k.find(ctx, key)
 		r, ok, err = k.read(key)
 	}
 	switch {
@@ -68,7 +69,7 @@ func (k *Keeper) Get(ctx context.Context, key fleet.Key) (fleet.Row, error) {
 		return r, err
 	case ok && r.Live():
 		return r, nil
-	case !ok && (!sure || !k.complete(time.Now())):
+	case !ok && !nowhere:
 		return r, ErrUnsure
 	}
 	return fleet.Row{}, ErrUnknown
@@ -215,13 +216,22 @@ func (k *Keeper) follow(ctx context.Context, rows []fleet.Row) {
 // on disk here and at the other holder; here alone if that one is away or does not
 // answer in two seconds. change is told the row as it is and whether it is there, and
 // says what its value becomes; nil: the row is deleted. It may be called again if the
-// other holder had a newer version. It fails with its own error, ErrNobody, an
-// *ElsewhereError, fleet.ErrLarge, or as the store's Write does.
+// other holder had a newer version, or a row that is not here. It fails with its own error;
+// with ErrUnsure in place of that where the row is not here and may be at another peer; with
+// ErrNobody, an *ElsewhereError, fleet.ErrLarge, or as the store's Write does.
 func (k *Keeper) Change(ctx context.Context, key fleet.Key, change func(old fleet.Row, is bool) (value []byte, err error)) (fleet.Row, error) {
 	const tries = 4
+	asked, nowhere := false, false
 	for try := 1; ; try++ {
-		r, changed, err := k.changeHere(ctx, key, change)
-		if err != nil || !changed {
+		r, did, err := k.changeHere(ctx, key, change)
+		if did == foundNone && !asked {
+			asked, nowhere = true, k.find(ctx, key)
+			continue
+		}
+		if did == foundNone && !nowhere {
+			return r, ErrUnsure
+		}
+		if err != nil || did != changed {
 			return r, err
 		}
 		newer, err := k.giveOther(ctx, &r)
@@ -242,14 +252,23 @@ func (k *Keeper) Change(ctx context.Context, key fleet.Key, change func(old flee
 	}
 }
 
-func (k *Keeper) changeHere(ctx context.Context, key fleet.Key, change func(old fleet.Row, is bool) ([]byte, error)) (r fleet.Row, changed bool, err error) {
+// done is what became of a change.
+type done int
+
+const (
+	nothing   done = iota // the row is as it was
+	changed               // it is another
+	foundNone             // there is none here, and none was made
+)
+
+func (k *Keeper) changeHere(ctx context.Context, key fleet.Key, change func(old fleet.Row, is bool) ([]byte, error)) (r fleet.Row, did done, err error) {
 	at := key.ID.Slot()
 	switch serves := k.Places().Serves(at); serves {
 	case k.cfg.Self:
 	case "":
-		return r, false, ErrNobody
+		return r, nothing, ErrNobody
 	default:
-		return r, false, &ElsewhereError{serves}
+		return r, nothing, &ElsewhereError{serves}
 	}
 	k.settle(ctx, at)
 	s := &k.slots[at]
@@ -257,29 +276,32 @@ func (k *Keeper) changeHere(ctx context.Context, key fleet.Key, change func(old 
 	defer s.changing.Unlock()
 	old, ok, err := k.read(key)
 	if err != nil {
-		return r, false, err
+		return r, nothing, err
 	}
 	is := ok && old.Live()
 	value, err := change(old, is)
 	if err != nil || len(value) == 0 && !is {
-		return old, false, err
+		if !ok {
+			return old, foundNone, err
+		}
+		return old, nothing, err
 	}
 	r = fleet.Row{Key: key, Version: old.Version + 1, Value: value}
 	if len(value) == 0 {
 		r.Value, r.Deleted = nil, time.Now().UTC().Truncate(time.Second)
 	}
 	if err := r.Valid(); err != nil {
-		return r, false, err
+		return r, nothing, err
 	}
 	var before []fleet.Row
 	if ok {
 		before = append(before, old)
 	}
 	if err := k.write(ctx, at, before, []fleet.Row{r}); err != nil {
-		return r, false, err
+		return r, nothing, err
 	}
 	k.follow(ctx, []fleet.Row{r})
-	return r, true, nil
+	return r, changed, nil
 }
 
 // giveOther gives a row to the other holder. It returns the row that the other one has

@@ -213,9 +213,6 @@ func (s *Service) make(ctx context.Context, key fleet.Key, value []byte) error {
 
 // delete ends a row, if it is there and may be.
 func (s *Service) delete(ctx context.Context, key fleet.Key, may func(*fleet.Row) bool) error {
-	if _, err := s.cfg.Keeper.Get(ctx, key); err != nil { // which asks others for what is not here
-		return err
-	}
 	_, err := s.cfg.Keeper.Change(ctx, key, func(old fleet.Row, is bool) ([]byte, error) {
 		if !is || may != nil && !may(&old) {
 			return nil, unknown("there is none with this id")
@@ -247,9 +244,6 @@ func (s *Service) userHere(ctx context.Context, id fleet.ID) (*web.User, error) 
 // redeemHere uses an invitation once.
 func (s *Service) redeemHere(ctx context.Context, id fleet.ID) (*web.UserInvitation, error) {
 	var told *web.UserInvitation
-	if _, err := s.cfg.Keeper.Get(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}); err != nil {
-		return nil, err
-	}
 	_, err := s.cfg.Keeper.Change(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}, func(old fleet.Row, is bool) ([]byte, error) {
 		if !is {
 			return nil, unknown("there is no such invitation")
@@ -363,7 +357,7 @@ func (s *Service) revokeHere(ctx context.Context, id fleet.ID) error {
 	one.Lock()
 	defer one.Unlock()
 	gone := s.delete(ctx, fleet.Key{Kind: fleet.User, ID: id}, nil)
-	if gone != nil && !errors.Is(gone, keeper.ErrUnknown) {
+	if gone != nil && !errors.Is(gone, web.ErrUnknown) {
 		return gone
 	}
 	feeds, err := s.feedsHere(ctx, id.Slot(), id.String())

@@ -61,10 +61,6 @@ func (p *onePeer) Members() (all []fleet.Member) {
 	return all
 }
 
-func (p *onePeer) Do(ctx context.Context, to feedring.PeerID, r *http.Request) (*http.Response, error) {
-	return p.RoundTrip(to, r.WithContext(ctx))
-}
-
 func (p *onePeer) RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response, error) {
 	if p.of.isDown(to) {
 		return nil, errors.New("it does not answer")
@@ -153,13 +149,13 @@ func newPeers(t *testing.T, n int) []*onePeer {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
-		k, err := keeper.Open(keeper.Config{Self: p.self, Store: s, Peers: p, Lists: p, Log: quiet})
+		k, err := keeper.Open(keeper.Config{Self: p.self, Store: s, Members: p, Link: p, Lists: p, Log: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Service = New(Config{Self: p.self, Own: own{p: p}, Keeper: k, Link: p, Members: p, Log: quiet})
 		p.handler = p.Handler(k, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			secret, _, _ := cutName(r.PathValue("name"))
+			secret, _, _ := strings.Cut(r.PathValue("name"), ".")
 			if _, ok := p.State(secret); !ok {
 				http.NotFound(w, r)
 				return
@@ -174,10 +170,6 @@ func newPeers(t *testing.T, n int) []*onePeer {
 	}
 	t.Cleanup(func() { stop(); ended.Wait() })
 	return all
-}
-
-func cutName(name string) (secret, ending string, ok bool) {
-	return name[:min(len(name), fleet.SecretLen)], "", true
 }
 
 func (p *onePeer) poll(secret string) (int, string, error) {

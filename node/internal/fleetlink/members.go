@@ -1,7 +1,6 @@
 package fleetlink
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -51,7 +50,6 @@ type MembersConfig struct {
 	Records  Records
 	Listener Listener
 	Log      *slog.Logger
-	GoneSoon time.Duration // instead of GoneAfter; 0: GoneAfter
 }
 
 // Members are the peers of the fleet, with those that are away. It is safe for concurrent
@@ -77,7 +75,6 @@ type member struct {
 // OpenMembers reads who belonged to the fleet before.
 func OpenMembers(cfg MembersConfig) (*Members, error) {
 	m := &Members{cfg: cfg, began: time.Now(), known: make(map[feedring.PeerID]*member)}
-	m.cfg.GoneSoon = cmp.Or(cfg.GoneSoon, GoneAfter)
 	value, err := cfg.Records.Value()
 	if err == nil && value != nil {
 		err = json.Unmarshal(value, &m.known)
@@ -143,10 +140,14 @@ func (m *Members) look(now time.Time) {
 			delete(m.known, p)
 			continue
 		}
-		if waiting && silent < m.cfg.GoneSoon+now.Sub(m.began) { // as when this peer stopped
+		if waiting && silent < GoneAfter+now.Sub(m.began) { // as when this peer stopped
 			k.present = true
 		}
-		m.now = append(m.now, fleet.Member{Peer: p, Interests: k.Capacity, Present: k.present, Gone: !k.present && silent >= m.cfg.GoneSoon})
+		one := fleet.Member{Peer: p, Interests: k.Capacity, Present: k.present}
+		if !k.present {
+			one.Gone, one.Seen = silent >= GoneAfter, k.Seen
+		}
+		m.now = append(m.now, one)
 	}
 	sort.Slice(m.now, func(i, j int) bool { return m.now[i].Peer < m.now[j].Peer })
 }
