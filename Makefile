@@ -83,7 +83,7 @@ siege:
 # minutes if not said) and then until 16 managers were killed. PEERS=32 plays fewer. The
 # last lines are the figures; on a machine that is busy it ends as not played.
 planet:
-	FEEDRING_PLANET=$(or $(LENGTH),5m) FEEDRING_PEERS=$(or $(PEERS),64) $(GO) test ./integration -run '^TestPlanet$$' -v -count=1 -timeout 3h
+	FEEDRING_PLANET=$(or $(LENGTH),5m) FEEDRING_PEERS=$(or $(PEERS),64) nice -n -10 $(GO) test ./integration -run '^TestPlanet$$' -v -count=1 -timeout 3h
 
 # Every rule that is taken out is noticed by the seed that once did.
 holes:

@@ -77,10 +77,10 @@ func (f *fleetOf) promise(address string) {
 func (f *fleetOf) subscribe(at *peer, feeds int) {
 	f.t.Helper()
 	for i := range feeds {
-		until(f.t, 30*time.Second, "a personal feed is made", func() bool { // 503 while nobody knows yet that a peer is away
+		until(f.t, 30*time.Second, "a personal feed is made", func() bool { // 503 while nobody knows yet that a peer is away, 507 of one whose disk is full
 			r := call(f.t, at, "POST", "/api/v1/subscriptions", fmt.Sprintf(`{"theme":"news","q":"story","limit":%d}`, 10+i), at.token(f.t))
 			var made object
-			if err := json.Unmarshal(r.body, &made); err != nil || r.code != 201 && r.code != 503 {
+			if err := json.Unmarshal(r.body, &made); err != nil || r.code != 201 && r.code != 503 && r.code != 507 {
 				f.t.Fatalf("subscribe: %v", r)
 			}
 			if r.code == 201 {
