@@ -58,12 +58,20 @@ func newStore(feeds []feed) store {
 func (s store) add(feed int, entries []int32, now time.Duration) []int32 {
 	var fresh []int32
 	for _, e := range entries {
+		for int(e) >= len(s[feed]) { // of a feed of which it is not known how much it will publish
+			s[feed] = append(s[feed], missing)
+		}
 		if s[feed][e] == missing {
 			s[feed][e] = now
 			fresh = append(fresh, e)
 		}
 	}
 	return fresh
+}
+
+// has reports whether an entry is held.
+func (s store) has(feed int, entry int32) bool {
+	return int(entry) < len(s[feed]) && s[feed][entry] != missing
 }
 
 // remembered is how many bundles a node remembers having seen.

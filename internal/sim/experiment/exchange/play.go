@@ -68,10 +68,11 @@ func (w *world) look(t turn) {
 	if w.now >= w.from {
 		w.looks++
 	}
-	from, to := w.feeds[t.feed].document(t.at)
+	f := &w.feeds[t.feed]
+	from, to := f.document(t.at)
 	news := make([]int32, 0, to-from)
 	for i := from; i < to; i++ {
-		if w.stores[t.node][t.feed][i] == missing {
+		if w.stores[t.node][t.feed][i] == missing && f.shows(i, t.at) {
 			news = append(news, int32(i))
 		}
 	}

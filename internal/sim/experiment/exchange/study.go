@@ -141,10 +141,13 @@ type run struct {
 }
 
 func (cfg Config) row(r run) Row {
-	s := newStage(cfg, r)
+	return newStage(cfg, r).row()
+}
+
+func (s *stage) row() Row {
 	everybody := func(int) bool { return true }
 	score := func(system string) Score { return s.score(s.play(system), system, everybody) }
-	return Row{r.every, score(Alone), score(FeedEx), score(Ours), score(Hourly)}
+	return Row{s.run.every, score(Alone), score(FeedEx), score(Ours), score(Hourly)}
 }
 
 // stage is what all systems of a row have in common.
@@ -154,11 +157,15 @@ type stage struct {
 	feeds         []feed
 	subscriptions [][]int
 	working       []bool
+	hop           func(a, b int) time.Duration
 	from, to, end time.Duration // what is published from..to counts; looks go on to end
 }
 
 func newStage(cfg Config, r run) *stage {
-	s := &stage{cfg: cfg, run: r, to: r.length, end: r.length}
+	s := &stage{cfg: cfg, run: r, to: r.length, end: r.length, hop: hop}
+	if places := cfg.Latencies.Places(cfg.Seed); places != nil {
+		s.hop = places.OneWay
+	}
 	if r.whole {
 		s.from, s.to, s.end = 2*r.every, 2*r.every+r.length, 4*r.every+r.length
 	}
@@ -173,11 +180,8 @@ func newStage(cfg Config, r run) *stage {
 
 // play runs one system.
 func (s *stage) play(system string) *world {
-	random := rand.New(rand.NewPCG(s.cfg.Seed, 0x6578))
-	w := &world{feeds: s.feeds, nodes: make([]node, s.cfg.Nodes), from: s.from, until: s.end, random: random, riders: s.run.riders, hop: hop}
-	if places := s.cfg.Latencies.Places(s.cfg.Seed); places != nil {
-		w.hop = places.OneWay
-	}
+	random := s.random()
+	w := &world{feeds: s.feeds, nodes: make([]node, s.cfg.Nodes), from: s.from, until: s.end, random: random, riders: s.run.riders, hop: s.hop}
 	for range w.nodes {
 		w.stores = append(w.stores, newStore(s.feeds))
 	}
@@ -197,6 +201,8 @@ func (s *stage) play(system string) *world {
 	w.play()
 	return w
 }
+
+func (s *stage) random() *rand.Rand { return rand.New(rand.NewPCG(s.cfg.Seed, 0x6578)) }
 
 func (s *stage) feedex(w *world) {
 	links := byOverlap(s.cfg.Seed, s.subscriptions)

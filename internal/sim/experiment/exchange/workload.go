@@ -31,10 +31,11 @@ type feed struct {
 	rate      float64 // entries a day
 	window    int     // entries of a document
 	published []time.Duration
+	gone      []time.Duration // since when each is in the document no more; nil: the window decides
 }
 
 // document returns the entries that the feed shows at a time: from and to are
-// indices.
+// indices. Those among them that are gone it shows no more.
 func (f *feed) document(at time.Duration) (from, to int) {
 	to, _ = slices.BinarySearchFunc(f.published, at, func(p, at time.Duration) int {
 		if p <= at {
@@ -44,6 +45,9 @@ func (f *feed) document(at time.Duration) (from, to int) {
 	})
 	return max(0, to-f.window), to
 }
+
+// shows reports whether an entry between the indices of document is in the document.
+func (f *feed) shows(entry int, at time.Duration) bool { return f.gone == nil || f.gone[entry] > at }
 
 func newFeeds(seed uint64, n int, until time.Duration) []feed {
 	random := rand.New(rand.NewPCG(seed, 0x66656564))
