@@ -64,11 +64,17 @@ func newLossyNet(t testing.TB, seed uint64, calm conditions) *lossyNet {
 // machine adds a machine whose only way out is the air.
 func (s *lossyNet) machine(name string) *machine {
 	s.t.Helper()
-	s.machines++
-	m := &machine{net: s.internet, space: s.space(name), addr: fmt.Sprintf("25.7.0.%d", s.machines)}
 	if s.far {
-		m.addr = fmt.Sprintf("25.7.%d.1", s.machines)
+		return s.at(name, fmt.Sprintf("25.7.%d.1", s.machines+1))
 	}
+	return s.at(name, fmt.Sprintf("25.7.0.%d", s.machines+1))
+}
+
+// at is machine with an address that is told.
+func (s *lossyNet) at(name, addr string) *machine {
+	s.t.Helper()
+	s.machines++
+	m := &machine{net: s.internet, space: s.space(name), addr: addr}
 	var port *os.File
 	m.inside(func() (err error) {
 		port, err = openTUN("out")

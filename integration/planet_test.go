@@ -1,11 +1,8 @@
 package integration
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -447,79 +444,4 @@ func readBusy(t testing.TB) (c cpuTimes) {
 // since is the share of the time since then that processors were busy.
 func (c cpuTimes) since(then cpuTimes) float64 {
 	return 1 - (c.idle-then.idle)/max(c.all-then.all, 1)
-}
-
-// capturedItems has a line for each entry of captured feeds.
-const capturedItems = "../../shared/feeds/timeseries/bbc_items.csv.gz"
-
-// capturedDays are the busiest days of a captured front page, from 12:00 on: when its
-// entries were first seen.
-func capturedDays(t testing.TB, days int) [][]time.Duration {
-	t.Helper()
-	f, err := os.Open(capturedItems)
-	if err != nil {
-		lacking(t, "feeds", "no captured feeds: %v", err)
-	}
-	defer f.Close()
-	unpacked, err := gzip.NewReader(f)
-	must(t, err)
-	all, err := readDays(unpacked, "home_uk", days)
-	must(t, err)
-	return all
-}
-
-func readDays(in io.Reader, feed string, days int) ([][]time.Duration, error) {
-	lines := csv.NewReader(in)
-	head, err := lines.Read()
-	if err != nil {
-		return nil, fmt.Errorf("captures: %w", err)
-	}
-	name, seen := slices.Index(head, "feed"), slices.Index(head, "first_seen")
-	if name < 0 || seen < 0 {
-		return nil, errors.New("captures: the columns feed and first_seen must be there")
-	}
-	byDay := make(map[time.Time][]time.Duration)
-	for {
-		line, err := lines.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("captures: %w", err)
-		}
-		if line[name] != feed {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339, line[seen])
-		if err != nil {
-			return nil, fmt.Errorf("captures: %w", err)
-		}
-		day := at.Add(-12 * time.Hour).Truncate(24 * time.Hour)
-		byDay[day] = append(byDay[day], at.Sub(day.Add(12*time.Hour)))
-	}
-	var all [][]time.Duration
-	for _, times := range byDay {
-		slices.Sort(times)
-		all = append(all, times)
-	}
-	if len(all) < days {
-		return nil, fmt.Errorf("captures: %d days of %s, and %d are needed", len(all), feed, days)
-	}
-	slices.SortFunc(all, func(a, b []time.Duration) int { return len(b) - len(a) })
-	return all[:days], nil
-}
-
-// TestCapturedDays reads captures, and what is none.
-func TestCapturedDays(t *testing.T) {
-	t.Parallel()
-	const head = "feed,first_seen,title\n"
-	got, err := readDays(strings.NewReader(head+"home,2021-07-16T19:05:57Z,a\nother,2021-07-16T19:05:57Z,b\nhome,2021-07-17T11:00:00Z,c\nhome,2021-07-16T12:00:01Z,d\nhome,2021-07-18T13:00:00Z,e\n"), "home", 2)
-	if err != nil || fmt.Sprint(got) != "[[1s 7h5m57s 23h0m0s] [1h0m0s]]" {
-		t.Errorf("%v, %v", got, err)
-	}
-	for _, text := range []string{"", "feed,title\nhome,a\n", head + "home,yesterday,a\n", head + "home,2021-07-16T19:05:57Z\n", head} {
-		if got, err := readDays(strings.NewReader(text), "home", 1); err == nil || !strings.HasPrefix(err.Error(), "captures: ") {
-			t.Errorf("%q was read as %v: %v", text, got, err)
-		}
-	}
 }
