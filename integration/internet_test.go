@@ -193,24 +193,27 @@ func (m *machine) peer(n *network, join []*peer, feeds ...string) *peer {
 	return p
 }
 
-// origin is a site on the machine itself.
-func (m *machine) origin() *origin {
+// origin is a site that only the machine itself reaches.
+func (m *machine) origin() *origin { return m.originAt("127.0.0.1:0") }
+
+// originAt is a site at an address of the machine.
+func (m *machine) originAt(address string) *origin {
 	m.net.t.Helper()
 	o := &origin{docs: make(map[string]http.HandlerFunc), count: make(map[string]map[int]int)}
 	o.Server = httptest.NewUnstartedServer(o)
 	_ = o.Listener.Close()
-	o.Listener = m.listen()
+	o.Listener = m.listen(address)
 	o.Start()
 	m.net.t.Cleanup(o.Close)
 	return o
 }
 
 // listen opens a port of the machine for this process.
-func (m *machine) listen() net.Listener {
+func (m *machine) listen(address string) net.Listener {
 	m.net.t.Helper()
 	var l net.Listener
 	m.inside(func() (err error) {
-		l, err = net.Listen("tcp4", "127.0.0.1:0")
+		l, err = net.Listen("tcp4", address)
 		return err
 	})
 	return l

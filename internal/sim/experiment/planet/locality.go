@@ -71,12 +71,12 @@ func (m *Matrix) Locality(cfg LocalityConfig) (LocalityResult, error) {
 	ways := []string{ByChance, ByFirstFit, ByLease, ByArrival}
 	trips, most := map[string][]time.Duration{}, map[string]int{}
 	for i := range cfg.Draws {
-		d := m.newDraw(cfg, cfg.Seed+uint64(i))
+		d := m.Draw(cfg, cfg.Seed+uint64(i))
 		for _, by := range ways {
 			load := make([]int, cfg.Fetchers)
-			for feed, fetcher := range d.assign(by) {
+			for feed, fetcher := range d.Assign(by) {
 				load[fetcher]++
-				trips[by] = append(trips[by], m.RTT(d.fetchers[fetcher], d.places[feed%cfg.Places]))
+				trips[by] = append(trips[by], m.RTT(d.Fetchers[fetcher], d.Places[feed%cfg.Places]))
 			}
 			most[by] = max(most[by], slices.Max(load))
 		}
@@ -92,32 +92,35 @@ func (m *Matrix) Locality(cfg LocalityConfig) (LocalityResult, error) {
 	return result, nil
 }
 
-// draw is one choice of fetchers and places.
-type draw struct {
-	cfg      LocalityConfig
-	random   *rand.Rand
-	fetchers []int // nodes
-	places   []int
-	measured [][]time.Duration // round trips from a fetcher to a place, as the fetcher found them
+// Draw is one choice of fetchers and places. It is not safe for concurrent use.
+type Draw struct {
+	Fetchers []int             // nodes
+	Places   []int             // nodes
+	Measured [][]time.Duration // round trips from a fetcher to a place at the moment of the seed: see Matrix.Places
+
+	cfg    LocalityConfig
+	random *rand.Rand
 }
 
-func (m *Matrix) newDraw(cfg LocalityConfig, seed uint64) *draw {
-	d := &draw{cfg: cfg, random: rand.New(rand.NewPCG(seed, 0x6c6f63616c))}
+// Draw chooses by a seed. The configuration is one that Check accepts.
+func (m *Matrix) Draw(cfg LocalityConfig, seed uint64) *Draw {
+	d := &Draw{cfg: cfg, random: rand.New(rand.NewPCG(seed, 0x6c6f63616c))}
 	nodes := d.random.Perm(m.nodes)
-	d.fetchers, d.places = nodes[:cfg.Fetchers], nodes[cfg.Fetchers:cfg.Fetchers+cfg.Places]
+	d.Fetchers, d.Places = nodes[:cfg.Fetchers], nodes[cfg.Fetchers:cfg.Fetchers+cfg.Places]
 	now := m.Places(seed)
-	for _, from := range d.fetchers {
+	for _, from := range d.Fetchers {
 		var row []time.Duration
-		for _, to := range d.places {
+		for _, to := range d.Places {
 			row = append(row, now.trip[from*m.nodes+to])
 		}
-		d.measured = append(d.measured, row)
+		d.Measured = append(d.Measured, row)
 	}
 	return d
 }
 
-// assign gives each feed a fetcher. Feed i is at place i mod cfg.Places.
-func (d *draw) assign(by string) []int {
+// Assign gives each feed one of the fetchers, by its number. Feed i is at place
+// i mod cfg.Places.
+func (d *Draw) Assign(by string) []int {
 	switch by {
 	case ByFirstFit:
 		return d.firstFit()
@@ -133,7 +136,7 @@ func (d *draw) assign(by string) []int {
 
 // firstFit lets each fetcher in turn take the nearest feed that is left, so that all have
 // as many: Cobra's algorithm, which knows all round trips.
-func (d *draw) firstFit() []int {
+func (d *Draw) firstFit() []int {
 	fetchers, left := make([]int, d.cfg.Feeds), make([]int, d.cfg.Feeds)
 	for i := range left {
 		left[i] = i
@@ -142,7 +145,7 @@ func (d *draw) firstFit() []int {
 		fetcher := turn % d.cfg.Fetchers
 		next := 0
 		for i, feed := range left {
-			if d.measured[fetcher][feed%d.cfg.Places] < d.measured[fetcher][left[next]%d.cfg.Places] {
+			if d.Measured[fetcher][feed%d.cfg.Places] < d.Measured[fetcher][left[next]%d.cfg.Places] {
 				next = i
 			}
 		}
@@ -159,10 +162,10 @@ const leastGain = 5 * time.Millisecond
 // byLease gives all feeds of a place to one fetcher: the nearest, if all start at once. If
 // they arrive one after the other, who fetches is replaced only by one that is much
 // nearer.
-func (d *draw) byLease(arriving bool) []int {
+func (d *Draw) byLease(arriving bool) []int {
 	order, chosen := d.random.Perm(d.cfg.Fetchers), make([]int, d.cfg.Places)
 	for place := range chosen {
-		far := func(fetcher int) time.Duration { return d.measured[fetcher][place] }
+		far := func(fetcher int) time.Duration { return d.Measured[fetcher][place] }
 		if !arriving {
 			chosen[place] = slices.MinFunc(order, func(a, b int) int { return cmp.Compare(far(a), far(b)) })
 			continue

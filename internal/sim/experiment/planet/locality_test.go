@@ -21,10 +21,10 @@ func TestAssignmentByDistance(t *testing.T) {
 		{ByChance, [][]time.Duration{{10 * ms, 20 * ms}, {30 * ms, 90 * ms}}, [2]int{2, 2}},
 		{ByLease, [][]time.Duration{{1 * ms, 1 * ms}, {4 * ms, 4 * ms}}, [2]int{4, 0}},
 	} {
-		d := PlanetLab().newDraw(LocalityConfig{Fetchers: 2, Feeds: 4, Places: 2}, 1)
-		d.measured = c.measured
+		d := PlanetLab().Draw(LocalityConfig{Fetchers: 2, Feeds: 4, Places: 2}, 1)
+		d.Measured = c.measured
 		var got [2]int
-		for _, fetcher := range d.assign(c.by) {
+		for _, fetcher := range d.Assign(c.by) {
 			got[fetcher]++
 		}
 		if got != c.want {
@@ -34,9 +34,9 @@ func TestAssignmentByDistance(t *testing.T) {
 	// Whoever came first keeps what another is only a little nearer to.
 	kept := [2]int{}
 	for seed := range uint64(40) {
-		d := PlanetLab().newDraw(LocalityConfig{Fetchers: 2, Feeds: 1, Places: 1}, seed)
-		d.measured = [][]time.Duration{{10 * ms}, {14 * ms}}
-		kept[d.assign(ByArrival)[0]]++
+		d := PlanetLab().Draw(LocalityConfig{Fetchers: 2, Feeds: 1, Places: 1}, seed)
+		d.Measured = [][]time.Duration{{10 * ms}, {14 * ms}}
+		kept[d.Assign(ByArrival)[0]]++
 	}
 	if kept[0] == 0 || kept[1] == 0 {
 		t.Errorf("%v: who came first did not keep the place", kept)
