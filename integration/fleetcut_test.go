@@ -12,11 +12,11 @@ import (
 
 // newSpreadFleet is a publisher of news and so many peers of one fleet, each on a machine of
 // its own. The data of the last one is on a disk of its own where small says how large.
-func newSpreadFleet(t *testing.T, news *feed, size int, small string) (f *fleetOf, hosts map[*peer]*machine) {
+// The publisher is the first peer of the network.
+func newSpreadFleet(t *testing.T, build func(string) *machine, news *feed, size int, small string) (f *fleetOf, hosts map[*peer]*machine) {
 	t.Helper()
-	i := newInternet(t)
 	n := newNetwork(t, "1s")
-	at := i.public("publisher")
+	at := build("publisher")
 	publisher := at.peer(n, nil, "news=news@"+at.origin().feed(news))
 	n.formed(map[string]int{"news": 1})
 	f = &fleetOf{network: n, key: filepath.Join(n.dir, "fleet.key")}
@@ -29,7 +29,7 @@ func newSpreadFleet(t *testing.T, news *feed, size int, small string) (f *fleetO
 		if small != "" && k == size-1 {
 			tmpfs(t, filepath.Join(n.dir, fmt.Sprintf("p%d", len(n.peers))), small)
 		}
-		m := i.public(fmt.Sprintf("fleet%d", k))
+		m := build(fmt.Sprintf("fleet%d", k))
 		p := m.peer(n, []*peer{publisher})
 		m.publish(p)
 		f.peers, hosts[p] = append(f.peers, p), m
@@ -103,7 +103,7 @@ func (f *fleetOf) delete(at *peer) (path string) {
 func TestFleetIsCut(t *testing.T) {
 	t.Parallel()
 	news := newFeed("news", 3)
-	f, hosts := newSpreadFleet(t, news, 3, "")
+	f, hosts := newSpreadFleet(t, newInternet(t).public, news, 3, "")
 	a, b, c := f.peers[0], f.peers[1], f.peers[2]
 	f.subscribe(a, 40)
 	f.polled("news story 2", a, b, c)
@@ -140,7 +140,7 @@ func TestFleetIsCut(t *testing.T) {
 func TestFleetDiskFills(t *testing.T) {
 	t.Parallel()
 	news := newFeed("news", 3)
-	f, hosts := newSpreadFleet(t, news, 3, "160m")
+	f, hosts := newSpreadFleet(t, newInternet(t).public, news, 3, "160m")
 	a, b, c := f.peers[0], f.peers[1], f.peers[2]
 	f.subscribe(a, 40)
 	f.polled("news story 2", a, b, c)

@@ -124,11 +124,7 @@ func (r *planetRun) build() {
 		r.join(add(fmt.Sprintf("h%d", i)), r.themes[i%r.cfg.groups])
 		p := r.peers[i]
 		r.number[p] = i
-		path := filepath.Join(p.data, "feedring.sock")
-		r.sockets[p] = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, "unix", path)
-			}}}
+		r.sockets[p] = p.onSocket()
 	}
 	for g := range r.themes {
 		r.whole(g)
@@ -136,6 +132,15 @@ func (r *planetRun) build() {
 	for i, theme := range r.themes[:2] {
 		r.follow(add(fmt.Sprintf("r%d", i)), theme)
 	}
+}
+
+// onSocket asks a peer on its control socket, wherever its machine is.
+func (p *peer) onSocket() *http.Client {
+	path := filepath.Join(p.data, "feedring.sock")
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		}}}
 }
 
 // planetLoss is assumed: the matrix has none.
