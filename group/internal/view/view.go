@@ -3,6 +3,7 @@ package view
 
 import (
 	"slices"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/catalogue"
@@ -57,6 +58,17 @@ func (v *View) Publish(feeds []catalogue.Publication, vouched map[feedring.FeedR
 // VouchedBy returns the site that names ref's publisher as its own; empty: the
 // feed is a mirror, or nobody has looked yet.
 func (v *View) VouchedBy(ref feedring.FeedRef) string { return v.vouched[ref] }
+
+// Holds reports whether this peer says in its own row that every entry of the group which
+// was seen after since is here.
+func (v *View) Holds(since time.Time) bool {
+	i := slices.IndexFunc(v.Members, func(m Member) bool { return m.Row.Peer == v.Self })
+	if i < 0 {
+		return false
+	}
+	r := v.Members[i].Row
+	return !r.Admitted.IsZero() && !r.From.IsZero() && !r.From.After(since) && len(r.Backfilling) == 0
+}
 
 // Serves reports whether a feed of the catalogue, be its publisher away or
 // not, has that provider; the empty string asks for any feed.

@@ -68,16 +68,17 @@ type Hub interface{ PersonalChanged(secret string) }
 
 // Config is what personal feeds need of the peer.
 type Config struct {
-	Self    feedring.PeerID
-	Store   *store.Store
-	Readers *readers.Server
-	Blocks  Blocks
-	Views   Views
-	Sites   Sites
-	Copies  Copies
-	Origins Origins
-	Hub     Hub
-	Log     *slog.Logger
+	Self      feedring.PeerID
+	Freshness time.Duration // for how long members of a group hold each other's entries
+	Store     *store.Store
+	Readers   *readers.Server
+	Blocks    Blocks
+	Views     Views
+	Sites     Sites
+	Copies    Copies
+	Origins   Origins
+	Hub       Hub
+	Log       *slog.Logger
 }
 
 // Feeds are the personal feeds that this peer keeps. It implements web.Personal.
@@ -154,9 +155,31 @@ func (p asPeer) Changed(secret string) {
 	p.Hub.PersonalChanged(secret)
 }
 
+// Query asks this peer's own store where any peer that the network could name would find
+// no more: who serves a fleet after a loss has very many lists to fill.
 func (p asPeer) Query(ctx context.Context, q feedring.Query, private bool) ([]feedring.Entry, bool, error) {
+	if p.holds(&q, time.Now()) {
+		entries, err := p.Readers.Held(ctx, web.Ask{Query: q})
+		return entries, true, err
+	}
 	answer, err := p.Readers.Query(ctx, web.Ask{Query: q, Private: private})
 	return answer.Entries, answer.Final.Status != feedring.Incomplete, err
+}
+
+// clocks is by how much the clocks of members may differ: they count as complete all the
+// same.
+const clocks = 5 * time.Second
+
+// holds reports whether this peer holds all that a query finds: it is a member of the
+// theme's group and complete, as who serves a lookup is. What is older than the freshness
+// only publishers have.
+func (p asPeer) holds(q *feedring.Query, now time.Time) bool {
+	fresh := now.Add(-p.Freshness)
+	if !q.Since.IsZero() && !q.Since.After(fresh) {
+		return false
+	}
+	is, member := p.Views.View().Memberships[q.Theme]
+	return member && is.Holds(fresh.Add(min(clocks, p.Freshness/10)))
 }
 
 func (p asPeer) Follow(ctx context.Context, theme feedring.Theme, from feedring.Cursor, begun func(feedring.Cursor),
