@@ -156,6 +156,9 @@ func TestFleet(t *testing.T) {
 		t.Errorf("the ring shows the fleet: %v", ring)
 	}
 
+	if r := command(t, "status", "--json", "--data", a.data); len(r.objects) != 1 || !strings.HasPrefix(r.objects[0].str("fleet"), "fleet-") {
+		t.Errorf("status names no fleet: %v", r)
+	}
 	for _, p := range []*peer{publisher, a} {
 		if r := n.query(p, "story"); r.code != 0 || len(r.entries()) == 0 {
 			t.Errorf("a query of all groups waits for the fleet: %v", r)

@@ -155,7 +155,7 @@ func (a *assembly) entries() (err error) {
 		return err
 	}
 	a.Admin = admin.New(a.ctx, admin.Config{
-		Version: Version, Network: a.cfg.Network, HTTP: a.front.Address(), Started: a.started, Read: a.cfg.Read,
+		Version: Version, Network: a.cfg.Network, HTTP: a.front.Address(), Started: a.started, Read: a.cfg.Read, Fleet: a.fleet.theme(),
 		Refresh: a.cfg.Refresh, Interval: a.cfg.Interval,
 		Loop: a.loop, Feeds: a.origins, Identity: a.identity, Storage: a.writing, Host: a.host, Store: a.store,
 		History: a.history, Links: a.links, Server: a.server, Contact: a.contact, Joins: a.joins, Cache: a.own, Sites: a.sites, Refused: &a.refused, Blocks: a.blocks, Log: a.log,

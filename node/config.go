@@ -104,13 +104,16 @@ func Default() Config {
 		Freshness: 24 * time.Hour,
 		Refresh:   10 * time.Second,
 		Attempts:  3,
-		Interests: 250_000,
+		Interests: defaultInterests,
 
 		PrivatePeers: PrivatePeersSettled,
 	}
 }
 
-const maxInterests = 1 << 22
+const (
+	defaultInterests = 250_000
+	maxInterests     = 1 << 22
+)
 
 const maxKeep = 10 * 366 * 24 * time.Hour
 
@@ -154,6 +157,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Keep != 0 && c.Keep < c.Freshness {
 		return wrong("keep", c.Keep, &KeepError{c.Freshness})
+	}
+	if c.Interests != defaultInterests && c.FleetKey == "" {
+		return wrong("interests", c.Interests, ErrNoFleet)
 	}
 	return nil
 }

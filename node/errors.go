@@ -13,6 +13,7 @@ import (
 // What may be wrong with a setting, besides its range.
 var (
 	ErrNoData      = errors.New("no data directory is named")
+	ErrNoFleet     = errors.New("the peer is in no fleet")
 	ErrNetworkName = errors.New("a network's name has at most 32 letters a-z, digits and hyphens")
 )
 

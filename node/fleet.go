@@ -82,6 +82,14 @@ func (f *fleetPeers) closed() transport.Closed {
 	return f.link
 }
 
+// theme names the fleet; empty: there is none.
+func (f *fleetPeers) theme() feedring.Theme {
+	if f == nil {
+		return ""
+	}
+	return f.link.Theme()
+}
+
 // offer adds the fleet's group.
 func (f *fleetPeers) offer(o peer.Offer, capacity int) peer.Offer {
 	if f != nil {

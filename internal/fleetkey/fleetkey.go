@@ -35,6 +35,8 @@ const (
 var (
 	ErrExists     = errors.New("the file is there already: whoever has a fleet's key is one of its peers, so it is not replaced")
 	ErrOpen       = errors.New("others may read the key, and so belong to the fleet: take that right from them (chmod 600)")
+	ErrMissing    = errors.New("there is no such file")
+	ErrUnreadable = errors.New("the file cannot be read")
 	ErrNoKey      = errors.New("it holds no key of a fleet: \"feedring fleet new FILE\" makes one")
 	ErrCredential = errors.New("the credential is not one of this fleet and peer, or has expired")
 )
@@ -75,12 +77,14 @@ type Key struct {
 	sealer *wire.Sealer
 }
 
-// Load reads a key file. ErrOpen, ErrNoKey.
+// Load reads a key file. ErrMissing, ErrUnreadable, ErrOpen, ErrNoKey.
 func Load(file, network string) (*Key, error) {
 	info, err := os.Stat(file)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrMissing
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
 		return nil, fmt.Errorf("%s: %w", file, ErrNoKey)
 	case info.Mode().Perm()&0o077 != 0:
@@ -88,7 +92,7 @@ func Load(file, network string) (*Key, error) {
 	}
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	private, err := crypto.UnmarshalPrivateKey(raw)
 	if err != nil {

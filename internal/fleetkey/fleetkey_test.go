@@ -75,8 +75,11 @@ func TestAKeyFileIsPrivateAndNeverReplaced(t *testing.T) {
 			t.Errorf("damaged: %v", err)
 		}
 	}
-	if _, err := Load(file+".not", "main"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Load(file+".not", "main"); !errors.Is(err, ErrMissing) {
 		t.Errorf("no file: %v", err)
+	}
+	if _, err := Load(filepath.Join(file, "x"), "main"); !errors.Is(err, ErrUnreadable) {
+		t.Errorf("below a file: %v", err)
 	}
 	if _, err := New(filepath.Join(file, "x")); err == nil {
 		t.Error("made below a file")

@@ -210,6 +210,8 @@ type Status struct {
 
 	Membership *MembershipStatus `json:"membership,omitempty"` // nil: the network is open
 
+	Fleet feedring.Theme `json:"fleet,omitempty"` // that the peer belongs to; told to the owner only
+
 	Trusted []Trusted `json:"trusted,omitempty"` // by hand; told to the owner only
 
 	Refused []Refused `json:"refused_last_hour,omitempty"` // most first; told to the owner only

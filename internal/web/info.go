@@ -20,7 +20,7 @@ func (s *site) publicStatus(private bool) Status {
 		status.Refused = refusedMost(s.Refused.LastHour())
 	}
 	if !private {
-		status.Trusted = nil
+		status.Trusted, status.Fleet = nil, ""
 		status.Entries -= status.PrivateEntries
 		for i := range status.Feeds {
 			status.Feeds[i].File = ""

@@ -4,9 +4,10 @@ import (
 	"testing"
 )
 
-func TestStatusCountsPrivateEntriesForTheOwner(t *testing.T) {
+func TestStatusTellsTheOwnerMore(t *testing.T) {
 	f := newFake()
 	f.status.Entries, f.status.PrivateEntries = 12, 5
+	f.status.Fleet = "fleet-0011223344556677"
 	for _, tt := range []struct {
 		private bool
 		want    int
@@ -14,6 +15,8 @@ func TestStatusCountsPrivateEntriesForTheOwner(t *testing.T) {
 		s := &site{Config: Config{Backend: f}}
 		if st := s.publicStatus(tt.private); st.Entries != tt.want {
 			t.Errorf("private %t: %d entries", tt.private, st.Entries)
+		} else if (st.Fleet != "") != tt.private {
+			t.Errorf("private %t: the fleet is told as %q", tt.private, st.Fleet)
 		}
 	}
 }

@@ -94,6 +94,7 @@ type Config struct {
 	HTTP             string // the address of the page; empty: off
 	Started          time.Time
 	Read             []feedring.Theme
+	Fleet            feedring.Theme // empty: it is in none
 	Refresh          time.Duration
 	Interval         time.Duration // between fetches of an origin; 0: scheduled
 

@@ -25,7 +25,7 @@ func (d *Admin) Status() web.Status {
 		Peers: len(d.cfg.Host.Peers()), Entries: size.Entries, StoreSize: size.Bytes,
 		PrivateEntries: max(0, size.Entries-d.publicEntries()),
 		Warnings:       append(d.faults(), d.warnings()...), Identity: d.cfg.Identity.Status(), Membership: d.cfg.Members.Status(),
-		Trusted: d.cfg.Trusted.Status(),
+		Trusted: d.cfg.Trusted.Status(), Fleet: d.cfg.Fleet,
 	}
 	for _, g := range view.Memberships {
 		st.Clients += g.Leases

@@ -11,6 +11,7 @@ import (
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 	"github.com/feedring/feedring/internal/charter"
+	"github.com/feedring/feedring/internal/fleetkey"
 	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/host/addr"
 	"github.com/feedring/feedring/internal/host/identity"
@@ -68,6 +69,9 @@ var advice = []struct {
 	{node.ErrStoreInUse, ": stop the other peer there, or choose another data directory"},
 	{node.ErrStoreNewer, ": use the version that wrote it"},
 	{node.ErrStoreDamaged, ": restore it from a copy, or move it away to begin anew"},
+	{node.ErrNoFleet, ": name the key of its fleet with --fleet-key, or leave --interests away"},
+	{fleetkey.ErrMissing, ": make a key with \"feedring fleet new FILE\", or copy that of the fleet's other machines"},
+	{fleetkey.ErrUnreadable, ": make it readable for the user who runs feedring"},
 	{membership.ErrMayNotAdmit, ": ask an admin, or sign with a root key (--root)"},
 	{membership.ErrMayNotExpel, ": ask an admin, or sign with a root key (--root)"},
 	{membership.ErrMayNotModerate, ": ask a moderator, or sign with a root key (--root)"},

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/charter"
+	"github.com/feedring/feedring/internal/fleetkey"
 	"github.com/feedring/feedring/internal/host/identity"
 	"github.com/feedring/feedring/internal/origin/files"
 	"github.com/feedring/feedring/node"
@@ -26,6 +28,9 @@ func TestErrorsBelowAreGivenAdviceHere(t *testing.T) {
 		{fmt.Errorf("opening d: %w", node.ErrStoreNewer), "use the version that wrote it"},
 		{fmt.Errorf("opening d: %w", node.ErrStoreDamaged), "restore it from a copy"},
 		{fmt.Errorf("opening d: %w", node.ErrStoreFull), "make room on its disk"},
+		{&feedring.SettingError{Setting: "fleet-key", Value: "f.key", Err: fleetkey.ErrMissing}, "--fleet-key \"f.key\": there is no such file: make a key with \"feedring fleet new FILE\""},
+		{&feedring.SettingError{Setting: "fleet-key", Value: "f.key", Err: fleetkey.ErrUnreadable}, "cannot be read: make it readable for the user who runs feedring"},
+		{&feedring.SettingError{Setting: "interests", Value: 7, Err: node.ErrNoFleet}, "--interests 7: the peer is in no fleet: name the key of its fleet with --fleet-key"},
 		{charter.ErrManyRemovals, "those that were restored or ended count, too: sign with a root key (--root), have another moderator sign, or make another network and move to it"},
 		{&node.StateError{Err: errors.New("no JSON")}, "no JSON: restore the data directory from a copy"},
 		{&files.NoFileError{Path: "/d", Folder: true}, "/d is a folder: name the feed's file in it"},
