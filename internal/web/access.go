@@ -190,6 +190,25 @@ func (s *site) wrongToken(r *http.Request) error {
 	return nil
 }
 
+// guessed refuses whoever gave so many wrong tokens, keys or codes that none is looked up
+// for it now: other peers of a fleet are asked for each.
+func (s *site) guessed(r *http.Request) error {
+	return waits(s.guesses, s.now(), r, "too many wrong keys or codes came from your address: try again when Retry-After is over")
+}
+
+// waits refuses an asker whose bucket is empty. One without a name has none.
+func waits(of *throttle.Buckets, now time.Time, r *http.Request, detail string) error {
+	who := asker.Of(r.Context(), r.RemoteAddr)
+	if who == "" {
+		return nil
+	}
+	wait := of.Wait(now, who, 1)
+	if wait == 0 {
+		return nil
+	}
+	return &problem{Status: http.StatusTooManyRequests, Detail: detail, header: http.Header{"Retry-After": {strconv.Itoa(throttle.Seconds(wait))}}}
+}
+
 func unauthorized(detail string) *problem {
 	return &problem{
 		Status: http.StatusUnauthorized, Detail: detail,

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/asker"
 	"github.com/feedring/feedring/internal/readerfeeds/render"
 )
 
@@ -44,10 +45,15 @@ func (s *site) personalFeed(w http.ResponseWriter, r *http.Request) error {
 	}
 	state, ok := s.Personal.State(secret)
 	if !ok && s.Fleet != nil {
+		if err := waits(s.strays, s.now(), r, "too many addresses of no feed were asked for from your address: try again when Retry-After is over"); err != nil {
+			return err
+		}
 		if answered, err := s.Fleet.Elsewhere(w, r, secret, base); answered || err != nil {
 			return err
 		}
-		state, ok = s.Personal.State(secret)
+		if state, ok = s.Personal.State(secret); !ok {
+			s.strays.Take(s.now(), asker.Of(r.Context(), r.RemoteAddr), 1)
+		}
 	}
 	if !ok {
 		return noFeed()

@@ -20,6 +20,8 @@ const (
 	share      = 16   // the part of these that one asker may have: one in so many
 	guessEvery = 12 * time.Second
 	guesses    = 5 // wrong tokens of one asker at once, and one more every guessEvery
+	strayEvery = 2 * time.Second
+	strays     = 100 // the same of polls of no feed: a service polls for very many, of whom some have revoked theirs
 )
 
 // Config says whose front it is. Backend is needed; all else may be empty.
@@ -73,6 +75,7 @@ type site struct {
 	streams  *throttle.Places // of open streams
 	queries  *throttle.Places // of queries being answered
 	guesses  *throttle.Buckets
+	strays   *throttle.Buckets // of polls in a fleet that no peer has a feed for
 	renders  chan struct{} // a place for each personal feed being written
 	docs     *ready        // personal feeds as they were last sent
 	prepared preparations  // heads of answers for them
@@ -92,7 +95,7 @@ func newSite(cfg Config, trusted bool) *site {
 		Config: cfg, trusted: trusted, token: sha256.Sum256([]byte(cfg.Token)),
 		hosts: knownHosts(cfg), origins: http.NewCrossOriginProtection(), mux: http.NewServeMux(),
 		streams: throttle.NewPlaces(maxStreams, maxStreams/share), queries: throttle.NewPlaces(maxQueries, maxQueries/share),
-		guesses: throttle.New(guessEvery, guesses), loopback: onLoopback(cfg.Address),
+		guesses: throttle.New(guessEvery, guesses), strays: throttle.New(strayEvery, strays), loopback: onLoopback(cfg.Address),
 		renders: make(chan struct{}, rendersAtOnce), docs: newReady(),
 		now: time.Now, beat: 15 * time.Second, writeWithin: 20 * time.Second,
 	}

@@ -96,10 +96,14 @@ func (s *site) caller(r *http.Request) (caller, error) {
 	return caller{}, unauthorized("this is not this peer's token: send the one in DATA/token as \"Authorization: Bearer TOKEN\"")
 }
 
-// user returns the id of the user with a key; empty: nobody has it.
+// user returns the id of the user with a key; empty: nobody has it. Nobody is asked for
+// whoever guesses.
 func (s *site) user(r *http.Request, key string) (string, error) {
 	if s.Users == nil || !strings.HasPrefix(key, UserKeyPrefix) {
 		return "", nil
+	}
+	if err := s.guessed(r); err != nil {
+		return "", err
 	}
 	id, err := s.Users.User(r.Context(), strings.TrimSpace(key))
 	if errors.Is(err, ErrUnknown) {
@@ -118,11 +122,11 @@ func (s *site) signedInUser(r *http.Request) (caller, error) {
 		return caller{}, nil
 	}
 	user, err := s.user(r, cookie.Value)
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return caller{user: user}, nil // a revoked user, or one whose peers are away, sees what everybody does
-	}
 	if err == nil && user == "" {
 		err = s.wrongToken(r)
+	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		err = nil // a revoked user, or one whose peers are away, sees what everybody does
 	}
 	return caller{user: user}, err
 }
@@ -267,6 +271,9 @@ func (s *site) joinFleet(w http.ResponseWriter, r *http.Request) error {
 	}
 	base, err := s.personalBase(r)
 	if err != nil {
+		return err
+	}
+	if err := s.guessed(r); err != nil {
 		return err
 	}
 	key, err := s.Users.Join(r.Context(), r.PathValue("code"))

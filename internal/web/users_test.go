@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +17,11 @@ type people struct {
 	keys  map[string]string // ids by key
 	codes map[string]*UserInvitation
 	away  bool
+	asked int // for keys and codes
 }
 
 func (p *people) User(_ context.Context, key string) (string, error) {
+	p.asked++
 	if p.away {
 		return "", &AwayError{}
 	}
@@ -29,6 +32,7 @@ func (p *people) User(_ context.Context, key string) (string, error) {
 }
 
 func (p *people) Join(_ context.Context, code string) (string, error) {
+	p.asked++
 	i := p.codes[code]
 	if i == nil || i.Used >= i.Uses {
 		return "", ErrUnknown.Of(errors.New("no such invitation"))
@@ -287,5 +291,62 @@ func TestAFeedThatIsNotHereIsAskedOfTheFleet(t *testing.T) {
 	// A reader cannot say what addresses begin with: only the fleet's peers do.
 	if w := call(t, s, "GET", "/feeds/s3cret.atom", "", BaseHeader+": https://evil.example"); strings.Contains(w.Body.String(), "evil.example") || strings.Contains(w.Header().Get("Link"), "evil.example") {
 		t.Errorf("%v", w.Header())
+	}
+}
+
+// Whoever guesses keys, codes or addresses has nobody asked after a few: other peers of the
+// fleet are asked for each. Who asks from another address is served.
+func TestNobodyIsAskedForWhoeverGuesses(t *testing.T) {
+	for name, guess := range map[string]struct {
+		r    func(n int) *http.Request
+		most int
+		last int // status; of a page that is shown as to everybody 200
+	}{
+		"keys": {func(n int) *http.Request {
+			r := httptest.NewRequest("GET", "/api/v1/subscriptions", nil)
+			r.Header.Set("Authorization", fmt.Sprint("Bearer user-no", n))
+			return r
+		}, guesses, 429},
+		"cookies": {func(n int) *http.Request {
+			r := httptest.NewRequest("GET", "/", nil)
+			r.AddCookie(&http.Cookie{Name: userCookie, Value: fmt.Sprint("user-no", n)})
+			return r
+		}, guesses, 200},
+		"codes": {func(n int) *http.Request {
+			r := httptest.NewRequest("POST", fmt.Sprint("/join/no", n), nil)
+			r.Header.Set("Origin", "https://news.example")
+			return r
+		}, guesses, 429},
+		"addresses": {func(n int) *http.Request { return httptest.NewRequest("GET", fmt.Sprintf("/feeds/no%d.atom", n), nil) }, strays, 429},
+	} {
+		p := &people{keys: map[string]string{"user-right": "u"}, codes: make(map[string]*UserInvitation)}
+		e := &elsewhere{}
+		s, _ := personalSite(func(c *Config) { c.Users, c.Fleet, c.PublicURL = p, e, "https://news.example" })
+		ask := func(from string, r *http.Request) int {
+			r.Host, r.RemoteAddr = "news.example", from
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			return w.Code
+		}
+		last := 0
+		for n := range 2 * guess.most {
+			last = ask("192.0.2.1:1", guess.r(n))
+		}
+		if asked := p.asked + len(e.asked); asked != guess.most || last != guess.last {
+			t.Errorf("%s: the fleet was asked %d times, and the last answer is %d", name, asked, last)
+		}
+		before := p.asked + len(e.asked)
+		ask("192.0.2.1:1", guess.r(-1))
+		if asked := p.asked + len(e.asked); asked != before {
+			t.Errorf("%s: the fleet is asked once more", name)
+		}
+		if ask("192.0.2.2:1", guess.r(-2)); p.asked+len(e.asked) == before {
+			t.Errorf("%s: nobody is asked for another address", name)
+		}
+		right := httptest.NewRequest("GET", "/api/v1/subscriptions", nil)
+		right.Header.Set("Authorization", "Bearer user-right")
+		if code := ask("192.0.2.2:1", right); code != 200 {
+			t.Errorf("%s: a right key from another address: %d", name, code)
+		}
 	}
 }
