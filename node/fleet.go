@@ -45,14 +45,14 @@ func (n *Node) openFleet() error {
 		return &feedring.SettingError{Setting: "fleet-key", Value: n.cfg.FleetKey, Err: err}
 	}
 	f := new(fleetPeers)
-	f.link, err = fleetlink.New(n.ctx, fleetlink.Config{Key: k, Host: n.host, Machine: n.loop, Tasks: &n.running, Log: n.log})
-	if err != nil {
-		return err
-	}
 	f.members, err = fleetlink.OpenMembers(fleetlink.MembersConfig{
 		Self: n.ID(), Capacity: n.cfg.Interests, Every: min(max(n.cfg.Refresh/10, 100*time.Millisecond), time.Second), Views: n.loop,
 		Records: fleetRecords{n.store}, Listener: f, Log: n.log,
 	})
+	if err != nil {
+		return err
+	}
+	f.link, err = fleetlink.New(n.ctx, fleetlink.Config{Key: k, Known: f.members, Host: n.host, Machine: n.loop, Tasks: &n.running, Log: n.log})
 	n.fleet = f
 	return err
 }

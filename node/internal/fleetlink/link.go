@@ -27,7 +27,8 @@ const (
 	helloAgain  = 2 * time.Second // after a hello that failed, doubled each time
 	helloRarest = 10 * time.Minute
 	// maxAsked is how many peers are remembered that showed no credential. Whoever signs a
-	// row of the fleet's group becomes one of them.
+	// row of the fleet's group becomes one of them. Members that are known come beside them,
+	// or strangers could keep them out.
 	maxAsked = 256
 	maxHeld  = 64 // rows of the ring's map that wait for their manager's credential
 )
@@ -45,9 +46,13 @@ type Machine interface{ Post(peer.Input) bool }
 // Tasks runs goroutines while the peer runs, and reports whether it does.
 type Tasks interface{ Run(func()) bool }
 
+// Known tells who was a member of the fleet within 30 days: Members.
+type Known interface{ Known(feedring.PeerID) bool }
+
 // Config is what a link needs.
 type Config struct {
 	Key     *fleetkey.Key
+	Known   Known
 	Host    Host
 	Machine Machine
 	Tasks   Tasks
@@ -163,7 +168,8 @@ func (l *Link) hold(from feedring.PeerID, r *ring.Row) {
 	defer l.mu.Unlock()
 	l.held = slices.DeleteFunc(l.held, func(h held) bool { return h.row.Term.Claimant == r.Term.Claimant })
 	if len(l.held) >= maxHeld {
-		l.held = l.held[1:]
+		stranger := slices.IndexFunc(l.held, func(h held) bool { return !l.cfg.Known.Known(h.row.Term.Claimant) })
+		l.held = slices.Delete(l.held, max(stranger, 0), max(stranger, 0)+1)
 	}
 	l.held = append(l.held, held{from, r})
 }
@@ -174,7 +180,7 @@ func (l *Link) meet(p feedring.PeerID, addrs []string) {
 	l.mu.Lock()
 	a := l.asked[p]
 	switch {
-	case a == nil && len(l.asked) >= maxAsked && !l.forgetOne(now):
+	case a == nil && len(l.asked) >= maxAsked && !l.forgetOne(now) && !l.cfg.Known.Known(p):
 		l.mu.Unlock()
 		return
 	case a == nil:

@@ -94,6 +94,13 @@ func (m *Members) Members() []fleet.Member {
 	return m.now
 }
 
+// Known reports whether a peer was a member within 30 days.
+func (m *Members) Known(p feedring.PeerID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known[p] != nil
+}
+
 // Run looks at the group until ctx ends.
 func (m *Members) Run(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Every)
