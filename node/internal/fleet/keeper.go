@@ -64,6 +64,7 @@ type slot struct {
 	sum        fleet.Sum
 	users      int
 	feeds      int
+	owners     int // feeds of no user
 	live       int // rows that were not deleted, of all kinds
 	tombstones int
 	since      uint64 // epoch in which this peer came to hold it; 0: it does not

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"testing"
@@ -81,4 +82,43 @@ func TestRunDoesAllOfThisByItself(t *testing.T) {
 	a.Changed()
 	cancel()
 	running.Wait()
+}
+
+// The owner's lists read slots with rows that they show, and not all that users have.
+func TestTheOwnersListsReadNoSlotsOfUsersAlone(t *testing.T) {
+	f := newFleet(t, 2)
+	f.minute()
+	a := f.peers["A"]
+	mine, theirs := f.slotOf("A", "B"), fleet.Slot(0)
+	for theirs = mine + 1; a.Places().Serves(theirs) != "A"; theirs++ {
+	}
+	_, key, value := feed(mine, 1)
+	a.put(key, value)
+	secret, of, _ := feed(theirs, 1)
+	value, err := json.Marshal(fleet.FeedValue{Secret: secret, Theme: "news", User: "0123456789abcdef"})
+	check(t, err)
+	a.put(of, value)
+	a.put(fleet.Key{Kind: fleet.User, ID: theirs.ID(1 << 40)}, []byte("{}"))
+	is := func(feeds, users, invitations, of bool) {
+		t.Helper()
+		if a.Lists(mine, fleet.Feed) != feeds || a.Lists(theirs, fleet.User) != users || a.Lists(mine, fleet.Invitation) != invitations || a.Lists(theirs, fleet.Feed) != of {
+			t.Errorf("feeds %t, users %t, invitations %t, feeds of a user %t", a.Lists(mine, fleet.Feed), a.Lists(theirs, fleet.User), a.Lists(mine, fleet.Invitation), a.Lists(theirs, fleet.Feed))
+		}
+	}
+	is(true, true, false, false)
+	a.put(fleet.Key{Kind: fleet.Invitation, ID: mine.ID(1 << 40)}, []byte("{}"))
+	is(true, true, true, false)
+	check(t, a.disk.Close())
+	a.start(0)
+	f.changed()
+	f.minute()
+	is(true, true, true, false)
+	a.put(key, nil)
+	is(false, true, true, false)
+	a.mu.Lock()
+	a.slots[theirs].since = a.epoch + 1
+	a.mu.Unlock()
+	if !a.Lists(theirs, fleet.Feed) {
+		t.Error("a slot that others were not asked for is passed over")
+	}
 }

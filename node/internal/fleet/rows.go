@@ -24,7 +24,28 @@ func (k *Keeper) count(r *fleet.Row, by int) {
 		s.users += by
 	case fleet.Feed:
 		s.feeds += by
+		if v, err := fleet.FeedOf(r); err == nil && v.User == "" {
+			s.owners += by
+		}
 	}
+}
+
+// Lists reports whether the owner of the fleet may be listed rows of a kind of a slot: of
+// feeds those of no user. It reads none.
+func (k *Keeper) Lists(at fleet.Slot, kind fleet.Kind) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s := &k.slots[at]
+	if !k.settled(at) {
+		return true // some may come
+	}
+	switch kind {
+	case fleet.Feed:
+		return s.owners > 0
+	case fleet.User:
+		return s.users > 0
+	}
+	return s.live > s.users+s.feeds
 }
 
 // read returns a row, also one that was deleted. One that cannot be read is not there.
@@ -108,7 +129,7 @@ func (k *Keeper) write(ctx context.Context, at fleet.Slot, old, rows []fleet.Row
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		s := &k.slots[at]
-		s.sum, s.users, s.feeds, s.live, s.tombstones, s.agreed = fleet.Sum{}, 0, 0, 0, 0, false
+		s.sum, s.users, s.feeds, s.owners, s.live, s.tombstones, s.agreed = fleet.Sum{}, 0, 0, 0, 0, 0, false
 		for i := range all {
 			k.count(&all[i], 1)
 		}

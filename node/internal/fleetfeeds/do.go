@@ -376,11 +376,12 @@ func (s *Service) revokeHere(ctx context.Context, id fleet.ID) error {
 	return nil
 }
 
-// served calls each for the rows of a kind, in all slots that this peer serves.
+// served calls each for the rows of a kind, in all slots that this peer serves, but for
+// users' feeds in slots that have no other.
 func (s *Service) served(ctx context.Context, kind fleet.Kind, each func(*fleet.Row) error) error {
 	places := s.cfg.Keeper.Places()
 	for slot := range fleet.Slot(fleet.Slots) {
-		if places.Serves(slot) != s.cfg.Self {
+		if places.Serves(slot) != s.cfg.Self || !s.cfg.Keeper.Lists(slot, kind) {
 			continue
 		}
 		rows, err := s.cfg.Keeper.Rows(ctx, slot, kind)

@@ -21,6 +21,7 @@ type Keeper interface {
 	Places() *fleet.Places
 	Get(context.Context, fleet.Key) (fleet.Row, error)
 	Rows(context.Context, fleet.Slot, fleet.Kind) ([]fleet.Row, error)
+	Lists(fleet.Slot, fleet.Kind) bool
 	Change(ctx context.Context, key fleet.Key, change func(old fleet.Row, is bool) (value []byte, err error)) (fleet.Row, error)
 	Wake(ctx context.Context, secret string) error
 	Status() keeper.Status
