@@ -210,6 +210,7 @@ var arrows = map[string][]string{
 	},
 	"node/internal/fleet":      {".", "internal/fleet", "internal/readerfeeds/personal", "internal/store"},
 	"node/internal/fleetlink":  {".", "group", "ring", "internal/fleet", "internal/fleetkey", "internal/peer", "internal/wire", "node/internal/transport"},
+	"node/internal/fleetload":  {"internal/fleet"},
 	"node/internal/fleetfeeds": {".", "internal/fleet", "internal/match", "internal/store", "internal/web", "node/internal/fleet"},
 	"node/internal/identity": {
 		".", "internal/host", "internal/peer", "internal/presence", "internal/store", "internal/web", "internal/wire", "node/codec",

@@ -17,12 +17,14 @@ import (
 	"github.com/feedring/feedring/node/internal/fleet"
 	"github.com/feedring/feedring/node/internal/fleetfeeds"
 	"github.com/feedring/feedring/node/internal/fleetlink"
+	"github.com/feedring/feedring/node/internal/fleetload"
 	"github.com/feedring/feedring/node/internal/transport"
 )
 
 // fleetPeers is this peer's part in its fleet.
 type fleetPeers struct {
 	link    *fleetlink.Link
+	load    *fleetload.Load
 	members *fleetlink.Members
 	keeper  *fleet.Keeper
 	service *fleetfeeds.Service
@@ -44,9 +46,9 @@ func (n *Node) openFleet() error {
 	if err != nil {
 		return &feedring.SettingError{Setting: "fleet-key", Value: n.cfg.FleetKey, Err: err}
 	}
-	f := new(fleetPeers)
+	f := &fleetPeers{load: fleetload.New(n.cfg.Interests)}
 	f.members, err = fleetlink.OpenMembers(fleetlink.MembersConfig{
-		Self: n.ID(), Capacity: n.cfg.Interests, Every: min(max(n.cfg.Refresh/10, 100*time.Millisecond), time.Second), Views: n.loop,
+		Self: n.ID(), Capacity: f.load, Every: min(max(n.cfg.Refresh/10, 100*time.Millisecond), time.Second), Views: n.loop,
 		Records: fleetRecords{n.store}, Listener: f, Log: n.log,
 	})
 	if err != nil {
@@ -91,10 +93,10 @@ func (f *fleetPeers) theme() feedring.Theme {
 }
 
 // offer adds the fleet's group.
-func (f *fleetPeers) offer(o peer.Offer, capacity int) peer.Offer {
+func (f *fleetPeers) offer(o peer.Offer) peer.Offer {
 	if f != nil {
 		o.Read = append(slices.Clone(o.Read), f.link.Theme())
-		o.Capacity = capacity
+		o.Capacity = f.load.Told()
 	}
 	return o
 }
@@ -110,7 +112,7 @@ func (n *Node) beginFleet() (err error) {
 		return err
 	}
 	f.service = fleetfeeds.New(fleetfeeds.Config{
-		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Shared: n.cfg.PublicURL != "", Log: n.log,
+		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Load: f.load, Shared: n.cfg.PublicURL != "", Log: n.log,
 	})
 	return nil
 }
@@ -127,6 +129,7 @@ func (n *Node) listenForFleet() {
 	n.server.Handle(wire.VerbFleet, fleetlink.Bound(), f.link)
 	n.background(func() { f.members.Run(n.ctx) })
 	n.background(func() { f.keeper.Run(n.ctx) })
+	n.background(func() { f.load.Run(n.ctx, n.personal, n.offers, n.log) })
 }
 
 // counted is what is counted of personal feeds, and of the fleet.

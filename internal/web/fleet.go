@@ -43,7 +43,9 @@ type FleetPeer struct {
 	Rows     int             `json:"rows"`           // what it serves, users and invitations included
 	Moving   int             `json:"moving"`         // rows that it holds until those have them that are to
 	Memory   uint64          `json:"memory_bytes,omitempty"`
-	Error    string          `json:"error,omitempty"` // why it told nothing
+	// MemoryLimit is what the process may have: near it the peer says that it has less room.
+	MemoryLimit uint64 `json:"memory_limit_bytes,omitempty"`
+	Error       string `json:"error,omitempty"` // why it told nothing
 }
 
 func (s *site) fleet(w http.ResponseWriter, r *http.Request) error {

@@ -76,9 +76,9 @@ type site struct {
 	queries  *throttle.Places // of queries being answered
 	guesses  *throttle.Buckets
 	strays   *throttle.Buckets // of polls in a fleet that no peer has a feed for
-	renders  chan struct{} // a place for each personal feed being written
-	docs     *ready        // personal feeds as they were last sent
-	prepared preparations  // heads of answers for them
+	renders  chan struct{}     // a place for each personal feed being written
+	docs     *ready            // personal feeds as they were last sent
+	prepared preparations      // heads of answers for them
 	sessions sessions
 	loopback bool // only this machine reaches the front, so loopback is nobody's share
 

@@ -37,6 +37,7 @@ func (r *Reflector) State(secret string) (State, bool) {
 	if s == nil || s.interest.pending {
 		return State{}, false
 	}
+	s.interest.poll(time.Now().Unix())
 	return r.state(s), true
 }
 

@@ -3,6 +3,7 @@ package personal
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -13,6 +14,7 @@ import (
 // interest is what one subscription or more ask, and the list that they share.
 type interest struct {
 	number  uint32         // on disk
+	polled  atomic.Uint32  // Unix seconds: when a reader last looked; 0: none did since the start
 	query   feedring.Query // with canonical words
 	stem    bool           // its words meet other forms of them
 	public  bool           // it shows no entries of private feeds

@@ -14,7 +14,8 @@ import (
 
 // Reflector keeps personal feeds. All methods are safe for concurrent use.
 type Reflector struct {
-	cfg Config
+	cfg   Config
+	began time.Time
 
 	// changing is held by whoever changes something, for as long as that takes;
 	// mu only while what readers see is not whole. What changing guards may be
@@ -65,7 +66,7 @@ func Open(cfg Config) (*Reflector, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Reflector{
-		cfg: cfg, bodies: maxBodies, most: MaxSubscriptions, matcher: newMatcher(), byRef: make(map[feedring.FeedRef]uint32),
+		cfg: cfg, began: time.Now(), bodies: maxBodies, most: MaxSubscriptions, matcher: newMatcher(), byRef: make(map[feedring.FeedRef]uint32),
 		table: newTable(), interests: make(map[string]*interest),
 		byID: make(map[string]*subscription), bySecret: make(map[secretKey]*subscription),
 		reads: make(map[scope]int), watched: make(map[*interest][]string), due: make(map[*interest]bool), fills: make(chan *interest, 64), lacking: make(chan struct{}, 1), changed: make(chan struct{}, 1),

@@ -30,6 +30,7 @@ type reply struct {
 	Invitations []web.UserInvitation `json:"invitations,omitempty"`
 	Held        *keeper.Status       `json:"held,omitempty"`
 	Memory      uint64               `json:"memory,omitempty"`
+	Limit       uint64               `json:"limit,omitempty"` // of Memory
 	Failed      *failure             `json:"failed,omitempty"`
 }
 
@@ -153,7 +154,8 @@ func (s *Service) do(ctx context.Context, r *request) reply {
 		answer.Invitations, err = s.invitationsHere(ctx)
 	case opHeld:
 		held := s.cfg.Keeper.Status()
-		answer.Held, answer.Memory = &held, memoryTaken()
+		answer.Held = &held
+		answer.Memory, answer.Limit = s.cfg.Load.Memory()
 	default:
 		if !isID {
 			err = unknown("there is no such id")

@@ -6,7 +6,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -35,6 +34,15 @@ type Link interface {
 // Members lists the peers of the fleet.
 type Members interface{ Members() []fleet.Member }
 
+// Load is the memory of this peer.
+type Load interface {
+	// Memory is what the process has of the system, and what it may have; 0: that is not
+	// known. In bytes.
+	Memory() (has, limit uint64)
+	Told() int // for how many personal feeds this peer has room now
+	Shortened() uint64
+}
+
 // Config is what a Service needs.
 type Config struct {
 	Self    feedring.PeerID
@@ -43,6 +51,7 @@ type Config struct {
 	Keeper  Keeper
 	Link    Link
 	Members Members
+	Load    Load
 	Shared  bool // this peer and the others are called alike: a proxy in front spreads what is asked
 	Log     *slog.Logger
 }
@@ -62,13 +71,6 @@ func (s *Service) user(at fleet.Slot) sync.Locker { return &s.users[int(at)%len(
 
 // New returns it.
 func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg} }
-
-// memoryTaken is what the process has of the system, in bytes.
-func memoryTaken() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64() - sample[1].Value.Uint64()
-}
 
 const (
 	doWithin   = 5 * time.Second        // two of them for the second holder of a row

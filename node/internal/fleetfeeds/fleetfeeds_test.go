@@ -104,6 +104,12 @@ func (p *onePeer) Holds(id string) bool {
 	return ok
 }
 
+func (p *onePeer) Memory() (has, limit uint64) { return 1 << 20, 1 << 30 }
+
+func (p *onePeer) Told() int { return 100_000 }
+
+func (p *onePeer) Shortened() uint64 { return 0 }
+
 func (p *onePeer) Wait(context.Context, string) bool { return true }
 
 // own are the personal feeds of one peer alone: none, and those that are open.
@@ -153,7 +159,7 @@ func newPeers(t *testing.T, n int) []*onePeer {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Service = New(Config{Self: p.self, Own: own{p: p}, Keeper: k, Link: p, Members: p, Log: quiet})
+		p.Service = New(Config{Self: p.self, Own: own{p: p}, Keeper: k, Link: p, Members: p, Load: p, Log: quiet})
 		p.handler = p.Handler(k, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			secret, _, _ := strings.Cut(r.PathValue("name"), ".")
 			if _, ok := p.State(secret); !ok {
@@ -237,7 +243,7 @@ func TestAnyPeerKnowsAUsersFeeds(t *testing.T) {
 		t.Errorf("a feed that may show private entries is given to the fleet: %v, %v", sub, err)
 	}
 	status, err := all[2].Fleet(t.Context())
-	if err != nil || status.Users != 2 || status.Feeds != 2 || len(status.Peers) != 3 || status.Capacity != 300_000 || status.Silent != 0 {
+	if err != nil || status.Users != 2 || status.Feeds != 2 || len(status.Peers) != 3 || status.Capacity != 300_000 || status.Silent != 0 || status.Peers[1].Memory != 1<<20 || status.Peers[1].MemoryLimit != 1<<30 {
 		t.Errorf("%+v, %v", status, err)
 	}
 	users, err := all[1].Users(t.Context())

@@ -26,6 +26,12 @@ func (s *Service) Metrics() []prometheus.Collector {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: "feedring", Name: "users", Help: "Users of the fleet that this peer serves.",
 		}, func() float64 { return float64(s.cfg.Keeper.Status().Users) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: "feedring", Name: "room", Help: "Personal feeds that this peer tells its fleet that it has room for: less where its memory is nearly full.",
+		}, func() float64 { return float64(s.cfg.Load.Told()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: "feedring", Name: "shortened_total", Help: "Entries that were taken off lists of personal feeds because memory is nearly full.",
+		}, func() float64 { return float64(s.cfg.Load.Shortened()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Namespace: "feedring", Name: "forwarded_total", Help: "Polls of personal feeds that other peers of the fleet answered for this one.",
 		}, func() float64 { return float64(s.counts.forwarded.Load()) }),

@@ -38,13 +38,16 @@ type Records interface {
 	Put(ctx context.Context, value []byte) error
 }
 
+// Capacity tells for how many personal feeds this peer has room now.
+type Capacity interface{ Told() int }
+
 // Listener is told that the members are others. It must not block.
 type Listener interface{ MembersChanged() }
 
 // MembersConfig is what Members needs.
 type MembersConfig struct {
 	Self     feedring.PeerID
-	Capacity int           // personal feeds that this peer has room for
+	Capacity Capacity
 	Every    time.Duration // between looks at the group
 	Views    Views
 	Records  Records
@@ -140,7 +143,7 @@ func (m *Members) look(now time.Time) {
 		m.see(v, now)
 	}
 	waiting := !m.settled && now.Sub(m.began) < meetWithin
-	m.now = []fleet.Member{{Peer: m.cfg.Self, Interests: m.cfg.Capacity, Present: true}}
+	m.now = []fleet.Member{{Peer: m.cfg.Self, Interests: m.cfg.Capacity.Told(), Present: true}}
 	for p, k := range m.known {
 		silent := now.Sub(k.Seen)
 		if silent > forgottenAfter {

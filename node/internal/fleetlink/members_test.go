@@ -40,13 +40,17 @@ func (r *records) Put(_ context.Context, value []byte) error {
 	return nil
 }
 
+type room int
+
+func (r room) Told() int { return int(r) }
+
 // A peer that is away keeps its slots for ten minutes, over a restart of those who saw it
 // too, and none of them takes the others for away while it looks for the group.
 func TestAPeerThatIsAwayKeepsItsSlotsForTenMinutes(t *testing.T) {
 	v, kept := &views{}, &records{}
 	open := func() *Members {
 		m, err := OpenMembers(MembersConfig{
-			Self: "a", Capacity: 500, Views: v, Records: kept, Listener: v, Log: slog.New(slog.DiscardHandler),
+			Self: "a", Capacity: room(500), Views: v, Records: kept, Listener: v, Log: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -14,17 +14,18 @@ import (
 type Fleet struct {
 	Fleet feedring.Theme `json:"fleet"`
 	Peers []struct {
-		Peer     feedring.PeerID `json:"peer"`
-		Self     bool            `json:"self"`
-		Present  bool            `json:"present"`
-		Gone     bool            `json:"gone"`
-		Capacity int             `json:"capacity"`
-		Serves   int             `json:"serves"`
-		Keeps    int             `json:"keeps"`
-		Feeds    int             `json:"feeds"`
-		Moving   int             `json:"moving"`
-		Memory   uint64          `json:"memory_bytes"`
-		Error    string          `json:"error"`
+		Peer        feedring.PeerID `json:"peer"`
+		Self        bool            `json:"self"`
+		Present     bool            `json:"present"`
+		Gone        bool            `json:"gone"`
+		Capacity    int             `json:"capacity"`
+		Serves      int             `json:"serves"`
+		Keeps       int             `json:"keeps"`
+		Feeds       int             `json:"feeds"`
+		Moving      int             `json:"moving"`
+		Memory      uint64          `json:"memory_bytes"`
+		MemoryLimit uint64          `json:"memory_limit_bytes"`
+		Error       string          `json:"error"`
 	} `json:"peers"`
 	Users    int `json:"users"`
 	Feeds    int `json:"feeds"`

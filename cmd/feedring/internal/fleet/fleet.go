@@ -95,6 +95,9 @@ func (a *commands) printFleet(is *api.Fleet) error {
 		if p.Memory > 0 {
 			memory = fmt.Sprintf("%d MB", p.Memory/1_000_000)
 		}
+		if p.MemoryLimit > 0 {
+			memory = fmt.Sprintf("%d of %d MB", p.Memory/1_000_000, p.MemoryLimit/1_000_000)
+		}
 		t.Add(string(p.Peer), state, strconv.Itoa(p.Capacity), strconv.Itoa(p.Serves), strconv.Itoa(p.Keeps), strconv.Itoa(p.Feeds), strconv.Itoa(p.Moving), memory)
 	}
 	if err := t.Print(a.Stdout); err != nil {
