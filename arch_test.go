@@ -194,8 +194,8 @@ var arrows = map[string][]string{
 	"node":                               {".", "group", "ring", "client", "node/codec", "node/internal/", "proto/feedring/v1", "internal/"},
 	"node/internal/tasks":                {},
 	"node/internal/websub": {
-		".", "internal/origin/fetch", "internal/peer", "internal/readerfeeds/cache", "internal/safehttp", "internal/store", "internal/web", "internal/websub/",
-		"node/internal/tasks",
+		".", "internal/asker", "internal/fleet", "internal/origin/fetch", "internal/peer", "internal/readerfeeds/cache", "internal/safehttp", "internal/store", "internal/web", "internal/websub/",
+		"node/internal/fleet", "node/internal/tasks",
 	},
 	"node/internal/blocking":    {".", "internal/blocks", "internal/outbound", "internal/peer", "internal/refusals", "internal/safehttp", "internal/store", "internal/wire"},
 	"node/internal/trusted":     {".", "group", "internal/peer", "internal/vouch", "internal/web"},

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/feedring/feedring/node/internal/fleetlink"
 	"github.com/feedring/feedring/node/internal/fleetload"
 	"github.com/feedring/feedring/node/internal/transport"
+	"github.com/feedring/feedring/node/internal/websub"
 )
 
 // fleetPeers is this peer's part in its fleet.
@@ -107,10 +109,11 @@ func (n *Node) beginFleet() (err error) {
 	if f == nil {
 		return nil
 	}
-	f.keeper, err = fleet.Open(fleet.Config{Self: n.ID(), Store: n.store, Members: f.members, Link: f.link, Lists: n.personal, Log: n.log})
+	f.keeper, err = fleet.Open(fleet.Config{Self: n.ID(), Store: n.store, Members: f.members, Link: f.link, Lists: n.personal, Hooks: n.websub, Log: n.log})
 	if err != nil {
 		return err
 	}
+	n.websub.JoinFleet(n.ID(), f.keeper, f.link)
 	f.service = fleetfeeds.New(fleetfeeds.Config{
 		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Load: f.load, Shared: n.cfg.PublicURL != "", Log: n.log,
 	})
@@ -123,9 +126,12 @@ func (n *Node) listenForFleet() {
 	if f == nil {
 		return
 	}
-	f.link.Serve(f.service.Handler(f.keeper, web.SocketHandler(web.Config{
+	mux := http.NewServeMux()
+	mux.Handle("POST "+websub.PassPath, n.websub.Passed())
+	mux.Handle("/", f.service.Handler(f.keeper, web.SocketHandler(web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Personal: n.personal, Hub: n.websub.Path(), Logger: n.log,
 	})))
+	f.link.Serve(mux)
 	n.server.Handle(wire.VerbFleet, fleetlink.Bound(), f.link)
 	n.background(func() { f.members.Run(n.ctx) })
 	n.background(func() { f.keeper.Run(n.ctx) })

@@ -43,7 +43,7 @@ type Subscription struct {
 // PersonalState says which state of a personal feed is shown.
 type PersonalState struct {
 	Subscription
-	Fleet    bool      // a fleet keeps it: another peer may have it tomorrow, so this one tells no subscribers
+	Fleet    bool      // a fleet keeps it: another peer may have it tomorrow
 	Version  uint64    // differs where what is shown does
 	Modified time.Time // when it last changed, whole seconds
 }

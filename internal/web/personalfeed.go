@@ -92,8 +92,8 @@ type poll struct {
 
 func (p *poll) self() string { return personalAddress(p.base, p.secret, p.format) }
 
-func (p *poll) hub(state *PersonalState) string {
-	if p.Hub == "" || p.base == "" || state.Fleet {
+func (p *poll) hub() string {
+	if p.Hub == "" || p.base == "" {
 		return ""
 	}
 	return p.base + p.Hub
@@ -104,7 +104,7 @@ func (p *poll) takesGzip() bool { return accepts(p.header.Values("Accept-Encodin
 // tag names the bytes that a state becomes, before they are compressed.
 func (p *poll) tag(state *PersonalState) string {
 	h := fnv.New64a()
-	for _, part := range []string{strconv.FormatUint(state.Version, 16), p.self(), p.hub(state), strconv.Itoa(rendering)} {
+	for _, part := range []string{strconv.FormatUint(state.Version, 16), p.self(), p.hub(), strconv.Itoa(rendering)} {
 		_, _ = io.WriteString(h, part+"\x00")
 	}
 	return strconv.FormatUint(h.Sum64(), 16)
@@ -126,7 +126,7 @@ func (p *poll) describe(h http.Header, state *PersonalState) {
 	h.Set("Cache-Control", "private, max-age=60")
 	h.Set("X-Robots-Tag", "noindex")
 	links := "<" + p.self() + `>; rel="self"`
-	if hub := p.hub(state); hub != "" {
+	if hub := p.hub(); hub != "" {
 		links += ", <" + hub + `>; rel="hub"`
 	}
 	h.Set("Link", links)
@@ -249,7 +249,7 @@ func (p *poll) render(state *PersonalState, entries []feedring.Entry) ([]byte, i
 	sum := sha256.Sum256([]byte("feedring personal feed\x00" + state.ID))
 	feed := &render.Feed{
 		ID: render.URN([16]byte(sum[:16])), Title: titleOf(state.Query), About: "A personal feed", Self: p.self(),
-		Home: p.base + "/", Hub: p.hub(state), Updated: state.Modified, Entries: entries,
+		Home: p.base + "/", Hub: p.hub(), Updated: state.Modified, Entries: entries,
 	}
 	var b bytes.Buffer
 	z := gzips.Get().(*gzip.Writer)

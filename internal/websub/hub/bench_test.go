@@ -56,7 +56,7 @@ func BenchmarkDeliver(b *testing.B) {
 	topics := new(fixed)
 	topics.version.Store(1)
 	h, err := Open(Config{
-		Store: &records{rows: make(map[string][]byte)}, Topics: topics, Client: client.WithoutRedirects(), Peer: anywhere{},
+		Store: &records{rows: make(map[string][]byte)}, Topics: topics, Client: client.WithoutRedirects(), Peer: anywhere{}, Shared: &others{},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -91,7 +91,7 @@ func BenchmarkKept(b *testing.B) {
 	for b.Loop() {
 		before := heap()
 		h, err := Open(Config{
-			Store: &records{}, Topics: new(fixed), Client: http.DefaultClient, Peer: anywhere{},
+			Store: &records{}, Topics: new(fixed), Client: http.DefaultClient, Peer: anywhere{}, Shared: &others{},
 		})
 		if err != nil {
 			b.Fatal(err)

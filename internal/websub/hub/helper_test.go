@@ -211,20 +211,50 @@ func (peer) Publish(addresses []string) int {
 	return 0
 }
 
+// others are the peers that keep subscriptions, too.
+type others struct {
+	mu          sync.Mutex
+	shows       string // the topic that another peer shows
+	kept, ended []string
+	fails       error
+}
+
+func (o *others) Pass(w http.ResponseWriter, _ *http.Request, topic string) bool {
+	if o.shows == "" || topic != o.shows {
+		return false
+	}
+	w.WriteHeader(http.StatusTeapot)
+	return true
+}
+
+func (o *others) Keep(_ context.Context, s *ledger.Subscription) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept = append(o.kept, s.Callback)
+	return o.fails
+}
+
+func (o *others) Ended(s *ledger.Subscription) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = append(o.ended, s.Callback)
+}
+
 // rig is a hub that runs.
 type rig struct {
 	*Hub
-	t     testing.TB
-	site  *site
-	calls *callbacks
-	rows  *records
-	stop  func()
+	others *others
+	t      testing.TB
+	site   *site
+	calls  *callbacks
+	rows   *records
+	stop   func()
 }
 
 func newRig(t testing.TB) *rig {
 	return &rig{
 		t: t, site: newSite(), calls: &callbacks{hosts: make(map[string]func(*http.Request) (int, string))},
-		rows: &records{rows: make(map[string][]byte)},
+		rows: &records{rows: make(map[string][]byte)}, others: &others{},
 	}
 }
 
@@ -232,7 +262,7 @@ func newRig(t testing.TB) *rig {
 func (r *rig) run() {
 	r.t.Helper()
 	h, err := Open(Config{
-		Store: r.rows, Topics: r.site, Client: r.calls, Peer: peer{},
+		Store: r.rows, Topics: r.site, Client: r.calls, Peer: peer{}, Shared: r.others,
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -78,12 +78,25 @@ type Peer interface {
 	Publish(addresses []string) int
 }
 
+// Shared keeps subscriptions to what another peer may show tomorrow. All methods may be
+// called at the same time.
+type Shared interface {
+	// Pass has another peer answer a request to subscribe to a topic, or to end that, if
+	// that one shows the topic. False: nothing was written.
+	Pass(w http.ResponseWriter, r *http.Request, topic string) bool
+	// Keep returns when others find a subscription, if its resource is shared.
+	Keep(context.Context, *ledger.Subscription) error
+	// Ended says that a subscription is over. It does not block, and must not call the Hub.
+	Ended(*ledger.Subscription)
+}
+
 // Config is what a Hub is told. All fields but Log are needed.
 type Config struct {
 	Store  Records
 	Topics Topics
 	Client Client
 	Peer   Peer
+	Shared Shared
 	Log    *slog.Logger
 }
 
@@ -111,7 +124,7 @@ type Hub struct {
 
 // Open reads the subscriptions that are kept. Nothing is sent before Run.
 func Open(cfg Config) (*Hub, error) {
-	if cfg.Store == nil || cfg.Topics == nil || cfg.Client == nil || cfg.Peer == nil {
+	if cfg.Store == nil || cfg.Topics == nil || cfg.Client == nil || cfg.Peer == nil || cfg.Shared == nil {
 		return nil, fmt.Errorf("hub: the configuration is not complete")
 	}
 	if cfg.Log == nil {
@@ -269,6 +282,7 @@ func (h *Hub) expire() {
 // ended follows a subscription that is not in the ledger any more.
 func (h *Hub) ended(s *ledger.Subscription) {
 	h.unsaved[ledger.KeyOf(s.Topic, s.Callback)] = true
+	h.cfg.Shared.Ended(s)
 	if !h.ledger.Has(s.Resource) {
 		h.cfg.Topics.Watch(s.Resource, false)
 	}

@@ -99,6 +99,46 @@ func (h *Hub) save(ctx context.Context) {
 	}
 }
 
+// Restore takes a subscription that another peer kept. Its subscriber is told what is there,
+// unless this peer has told it so before. False: nothing is at the topic yet.
+func (h *Hub) Restore(s ledger.Subscription) bool {
+	resource, ok := h.cfg.Topics.Find(s.Topic)
+	if !ok {
+		return false
+	}
+	version, ok := h.cfg.Topics.Version(s.Topic)
+	callback, err := url.Parse(s.Callback)
+	if !ok || err != nil {
+		return ok // one whose callback cannot be read is passed over
+	}
+	s.Resource, s.Host = resource, strings.ToLower(callback.Hostname())
+	key := ledger.KeyOf(s.Topic, s.Callback)
+	for record, err := range h.cfg.Store.ListPrefix(store.BucketHub, rowKey(key)) {
+		var r row
+		if err == nil && json.Unmarshal(record.Value, &r) == nil {
+			s.Sent = r.Sent
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	defer h.awake()
+	if _, err := h.ledger.Put(&s); err != nil {
+		h.cfg.Log.Warn("a subscription that another peer kept has no place here", "err", err)
+		return true
+	}
+	h.cfg.Topics.Watch(resource, true)
+	h.ledger.Behind(time.Now(), s.Topic, version)
+	return true
+}
+
+// Drop forgets who subscribes to a resource, and tells nobody: another peer does now.
+func (h *Hub) Drop(resource string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ledger.Gone(resource)
+	h.cfg.Topics.Watch(resource, false)
+}
+
 // keep puts a subscription on disk and then into the ledger.
 func (h *Hub) keep(ctx context.Context, s *ledger.Subscription) error {
 	key := ledger.KeyOf(s.Topic, s.Callback)
@@ -110,6 +150,9 @@ func (h *Hub) keep(ctx context.Context, s *ledger.Subscription) error {
 	if err := h.cfg.Store.Put(ctx, store.BucketHub, rowKey(key), encode(s)); err != nil {
 		return err
 	}
+	if err := h.cfg.Shared.Keep(ctx, s); err != nil {
+		return err
+	}
 	defer h.awake() // to see when it expires
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -117,9 +160,11 @@ func (h *Hub) keep(ctx context.Context, s *ledger.Subscription) error {
 	replaced, err := h.ledger.Put(s)
 	if replaced != nil {
 		h.unsaved[ledger.KeyOf(replaced.Topic, replaced.Callback)] = true
+		h.cfg.Shared.Ended(replaced)
 	}
 	if err != nil {
 		h.unsaved[key] = true
+		h.cfg.Shared.Ended(s)
 		return err
 	}
 	if fresh {

@@ -51,7 +51,9 @@ var unknown = &refusal{
 // ServeHTTP answers POST /hub.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := h.take(w, r)
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err != nil {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	}
 	var told *refusal
 	switch {
 	case err == nil:
@@ -85,6 +87,9 @@ func (h *Hub) take(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch mode {
 	case "subscribe", "unsubscribe":
+		if h.cfg.Shared.Pass(w, r, form.Get("hub.topic")) {
+			return nil
+		}
 		if err := h.subscribe(mode, form); err != nil {
 			return err
 		}

@@ -49,6 +49,8 @@ type peer struct {
 	silent bool // it answers nobody
 	cut    map[feedring.PeerID]bool
 	before func(path string) // of a request that it gets
+	hooks  []fleet.Row       // that it was told of
+	moved  int               // times that it was told that slots moved
 }
 
 func newFleet(t *testing.T, n int) *fleetOf {
@@ -76,7 +78,7 @@ func (p *peer) start(reserve int64) {
 	var err error
 	p.disk, err = store.Open(p.dir, store.Options{Reserve: max(reserve, 1)})
 	check(p.all.t, err)
-	p.Keeper, err = Open(Config{Self: p.id, Store: p.disk, Members: p, Link: p, Lists: p.lists, Log: slog.New(slog.DiscardHandler)})
+	p.Keeper, err = Open(Config{Self: p.id, Store: p.disk, Members: p, Link: p, Lists: p.lists, Hooks: p, Log: slog.New(slog.DiscardHandler)})
 	check(p.all.t, err)
 	p.patience = time.Minute // where nobody is silent a slow disk is no reason to give up
 }
@@ -108,6 +110,19 @@ func (p *peer) RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response, e
 	w := httptest.NewRecorder()
 	other.ServeHTTP(w, r)
 	return w.Result(), nil
+}
+
+// TakeHooks notes what subscriptions the peer has.
+func (p *peer) TakeHooks(rows []fleet.Row) {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	p.hooks = append(p.hooks, rows...)
+}
+
+func (p *peer) SlotsMoved() {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	p.moved++
 }
 
 // changed has all see who is there.

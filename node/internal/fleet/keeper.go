@@ -46,6 +46,15 @@ type Lists interface {
 	Wait(ctx context.Context, id string) (filled bool)
 }
 
+// Hooks are who is told of feeds. Its methods do not block.
+type Hooks interface {
+	// TakeHooks takes subscriptions and feeds of slots that this peer serves: all of a slot
+	// that it comes to serve, and then what changes.
+	TakeHooks(rows []fleet.Row)
+	// SlotsMoved says that this peer may serve other slots than before.
+	SlotsMoved()
+}
+
 // Config is what a Keeper is given. All fields are needed.
 type Config struct {
 	Self    feedring.PeerID
@@ -53,6 +62,7 @@ type Config struct {
 	Members Members
 	Link    Link
 	Lists   Lists
+	Hooks   Hooks
 	Log     *slog.Logger
 }
 
@@ -257,6 +267,7 @@ func (k *Keeper) refresh() {
 	k.places, k.members = places, next
 	if changed {
 		k.epoch++
+		defer k.cfg.Hooks.SlotsMoved() // once they see it
 		signal(k.due)
 		signal(k.opening)
 	}

@@ -102,6 +102,10 @@ func (k *Keeper) openLists(ctx context.Context) {
 		if err == nil {
 			err = k.open(ctx, rows)
 		}
+		if err == nil {
+			rows, err = k.all(at.Records() + string(rune(fleet.Hook)))
+			k.cfg.Hooks.TakeHooks(rows)
+		}
 		if err != nil && ctx.Err() == nil {
 			k.cfg.Log.Warn("fleet: some personal feeds are not open", "err", err)
 		}

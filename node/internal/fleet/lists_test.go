@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -82,6 +83,38 @@ func TestRunDoesAllOfThisByItself(t *testing.T) {
 	a.Changed()
 	cancel()
 	running.Wait()
+}
+
+// Who is told of a feed is known to the peer that serves it: at once where that changes, and
+// where the peer comes to serve the slot.
+func TestWhoServesAFeedKnowsItsSubscribers(t *testing.T) {
+	f := newFleet(t, 2)
+	f.minute()
+	a, b := f.peers["A"], f.peers["B"]
+	at := f.slotOf("A", "B")
+	_, key, value := feed(at, 1)
+	a.put(key, value)
+	f.minute()
+	hook := fleet.Key{Kind: fleet.Hook, ID: at.ID(1 << 40)}
+	has := func(p *peer) bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return slices.ContainsFunc(p.hooks, func(r fleet.Row) bool { return r.Key == hook && r.Live() })
+	}
+	if a.put(hook, []byte("{}")); !has(a) {
+		t.Error("a new subscription is not known at once")
+	}
+	f.mu.Lock()
+	b.hooks, b.moved = nil, 0
+	f.mu.Unlock()
+	f.quiet("A", true, false)
+	b.openLists(t.Context())
+	if !has(b) || b.moved == 0 {
+		t.Error("the peer that takes over does not know it")
+	}
+	if b.put(key, nil); !slices.ContainsFunc(b.hooks, func(r fleet.Row) bool { return r.Key == key && !r.Live() }) {
+		t.Error("the end of a feed is not known")
+	}
 }
 
 // The owner's lists read slots with rows that they show, and not all that users have.

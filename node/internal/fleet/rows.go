@@ -207,6 +207,7 @@ func (k *Keeper) mergeSlot(ctx context.Context, at fleet.Slot, rows []fleet.Row)
 // follow has lists follow rows that changed.
 func (k *Keeper) follow(ctx context.Context, rows []fleet.Row) {
 	var gone []string
+	defer k.cfg.Hooks.TakeHooks(rows) // after lists closed
 	for i := range rows {
 		r := &rows[i]
 		if r.Kind != fleet.Feed {

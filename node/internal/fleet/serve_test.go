@@ -76,7 +76,7 @@ func FuzzServeHTTP(f *testing.F) {
 		if k == nil {
 			disk, err := store.Open(t.TempDir(), store.Options{Reserve: 1 << 60}) // nothing is written
 			check(t, err)
-			k, err = Open(Config{Self: "A", Store: disk, Members: nobody{}, Link: nobody{}, Lists: &lists{open: make(map[string]personal.Adopted)}, Log: slog.New(slog.DiscardHandler)})
+			k, err = Open(Config{Self: "A", Store: disk, Members: nobody{}, Link: nobody{}, Lists: &lists{open: make(map[string]personal.Adopted)}, Hooks: nobody{}, Log: slog.New(slog.DiscardHandler)})
 			check(t, err)
 		}
 		w := httptest.NewRecorder()
@@ -97,6 +97,9 @@ func FuzzServeHTTP(f *testing.F) {
 }
 
 type nobody struct{}
+
+func (nobody) TakeHooks([]fleet.Row) {}
+func (nobody) SlotsMoved()           {}
 
 func (nobody) Members() []fleet.Member { return []fleet.Member{{Peer: "A", Present: true}} }
 

@@ -104,6 +104,10 @@ func (p *onePeer) Holds(id string) bool {
 	return ok
 }
 
+func (p *onePeer) TakeHooks([]fleet.Row) {}
+
+func (p *onePeer) SlotsMoved() {}
+
 func (p *onePeer) Memory() (has, limit uint64) { return 1 << 20, 1 << 30 }
 
 func (p *onePeer) Told() int { return 100_000 }
@@ -155,7 +159,7 @@ func newPeers(t *testing.T, n int) []*onePeer {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
-		k, err := keeper.Open(keeper.Config{Self: p.self, Store: s, Members: p, Link: p, Lists: p, Log: quiet})
+		k, err := keeper.Open(keeper.Config{Self: p.self, Store: s, Members: p, Link: p, Lists: p, Hooks: p, Log: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 const (
 	ofFeed     = "feed "
 	ofPersonal = "personal "
+	ofFleet    = "fleet " // a personal feed that this peer serves for its fleet
 )
 
 // topics are the addresses that the hub speaks for: those of this peer's own
@@ -29,8 +30,11 @@ type topics struct{ *WebSub }
 // Find implements hub.Topics.
 func (t topics) Find(address string) (string, bool) {
 	if secret, ok := web.PersonalSecret(address); ok {
-		if state, ok := t.personal.State(secret); ok && !state.Fleet {
+		switch state, ok := t.personal.State(secret); {
+		case ok && !state.Fleet:
 			return ofPersonal + secret, true
+		case ok && t.serves(secret):
+			return ofFleet + secret, true
 		}
 	}
 	url, err := feedring.ParseFeedURL(address)
@@ -55,7 +59,7 @@ func (t topics) Version(address string) (uint64, bool) {
 	if !ok {
 		return 0, false
 	}
-	if secret, ok := strings.CutPrefix(resource, ofPersonal); ok {
+	if secret, ok := secretOf(resource); ok {
 		state, ok := t.personal.State(secret)
 		return mix(state.Version, uint64(state.Modified.Unix())), ok
 	}
@@ -81,6 +85,9 @@ func (t topics) Read(ctx context.Context, address string) (hub.Content, error) {
 	if url, ok := strings.CutPrefix(resource, ofFeed); ok {
 		address = t.FeedAddress(url)
 	}
+	if strings.HasPrefix(resource, ofFleet) { // the topic may be at another peer
+		address = t.base() + web.PersonalPath + address[strings.LastIndexByte(address, '/')+1:]
+	}
 	c, err := t.served(ctx, address)
 	c.Version = version
 	return c, err
@@ -88,9 +95,19 @@ func (t topics) Read(ctx context.Context, address string) (hub.Content, error) {
 
 // Watch is for personal feeds: of own feeds everything is told.
 func (t topics) Watch(resource string, on bool) {
-	if secret, ok := strings.CutPrefix(resource, ofPersonal); ok {
+	if secret, ok := secretOf(resource); ok {
 		t.personal.Watch(secret, on)
 	}
+}
+
+// secretOf is the secret of a resource that is a personal feed.
+func secretOf(resource string) (string, bool) {
+	for _, kind := range []string{ofPersonal, ofFleet} {
+		if secret, ok := strings.CutPrefix(resource, kind); ok {
+			return secret, true
+		}
+	}
+	return "", false
 }
 
 // served reads what this peer itself serves at an address.

@@ -92,6 +92,7 @@ type WebSub struct {
 	pings         *pings.Receiver
 	subscriptions *subscriber.Subscriber // nil: hubs elsewhere cannot reach this peer
 	hub           *hub.Hub               // nil: without a web address nobody subscribes
+	hooks         *hooks                 // nil: this peer is in no fleet
 }
 
 // New returns a WebSub that tells nobody anything before Begin.
@@ -113,7 +114,7 @@ func (w *WebSub) Begin(ctx context.Context, p Parts) error {
 		return err
 	}
 	w.pings = pings.New(ctx, w)
-	w.hub, err = hub.Open(hub.Config{Store: w.cfg.Store, Topics: w.Topics(), Client: client.WithoutRedirects(), Peer: w, Log: w.cfg.Log})
+	w.hub, err = hub.Open(hub.Config{Store: w.cfg.Store, Topics: w.Topics(), Client: client.WithoutRedirects(), Peer: w, Shared: w, Log: w.cfg.Log})
 	if err != nil || w.cfg.PublicURL == "" {
 		return err
 	}
@@ -149,6 +150,9 @@ func (w *WebSub) Routes() map[string]http.Handler {
 func (w *WebSub) Run(ctx context.Context, running *tasks.Group) {
 	if w.hub != nil {
 		running.Run(func() { w.hub.Run(ctx) })
+		if w.hooks != nil {
+			running.Run(func() { w.hooks.run(ctx) })
+		}
 	}
 	if w.subscriptions != nil {
 		running.Run(func() { w.subscriptions.Run(ctx) })
@@ -160,6 +164,7 @@ func (w *WebSub) Run(ctx context.Context, running *tasks.Group) {
 func (w *WebSub) PersonalChanged(secret string) {
 	if w.hub != nil {
 		w.hub.Changed(ofPersonal + secret)
+		w.hub.Changed(ofFleet + secret)
 	}
 }
 
