@@ -42,9 +42,8 @@ func (m *Machine) outdates(r, known *Row) bool {
 	return c > 0
 }
 
-// mergeOf takes r of from, who may know better than this peer's memory of what it
-// forgot: the owner itself, and who leads this peer or admits it. From others
-// a row that is forgotten does not come back.
+// mergeOf takes r of from, who may know better than this peer's memory of what it forgot: the owner itself, and who
+// leads this peer or admits it. From others a row that is forgotten does not come back.
 func (m *Machine) mergeOf(from feedring.PeerID, r *Row) bool {
 	if from == r.Peer || from == m.manager() || m.joining.asked(from) {
 		delete(m.expired, r.Peer)
@@ -188,8 +187,7 @@ func (m *Machine) onRows(from feedring.PeerID, told Rows) {
 	}
 }
 
-// spreadRows passes news of the catalogue on to all members: at once, or with
-// the next beat where the group is large.
+// spreadRows passes news of the catalogue on to all members: at once, or with the next beat where the group is large.
 func (m *Machine) spreadRows(peers []feedring.PeerID, from feedring.PeerID) {
 	if len(peers) == 0 {
 		return
@@ -206,8 +204,7 @@ func (m *Machine) spreadRows(peers []feedring.PeerID, from feedring.PeerID) {
 	}
 }
 
-// expire forgets rows of peers that were away or have left for so long that
-// nothing of theirs is fresh.
+// expire forgets rows of peers that were away or have left for so long that nothing of theirs is fresh.
 func (m *Machine) expire() {
 	var old []feedring.PeerID
 	for p, mem := range m.members {

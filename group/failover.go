@@ -39,8 +39,7 @@ func (m *Machine) suspect(of feedring.PeerID, ends timerKind) {
 	m.after(ends, m.window())
 }
 
-// endSuspicion forgets the intention under way and a claim that waits for the
-// disk; objections are remembered.
+// endSuspicion forgets the intention under way and a claim that waits for the disk; objections are remembered.
 func (m *Machine) endSuspicion() {
 	if m.suspicion.nonce != 0 {
 		m.timers.Cancel(timerKey{kind: m.suspicion.timer})
@@ -144,8 +143,7 @@ func (m *Machine) onIntention(from feedring.PeerID, in Intention) {
 	}
 }
 
-// amongFirst says whether this peer is one of the first n by rank, the two
-// that it is about left out.
+// amongFirst says whether this peer is one of the first n by rank, the two that it is about left out.
 func (m *Machine) amongFirst(n int, but ...feedring.PeerID) bool {
 	return m.rankBefore(but...) < n
 }

@@ -44,9 +44,8 @@ type (
 	Persisted struct{ Token uint64 }
 	// Establish makes this peer the founder, under a number above Above.
 	Establish struct{ Above uint64 }
-	// Enter makes this peer join through Via, tried in that order. Where
-	// nobody answers it founds, under a number above Above. Another Enter
-	// while it joins replaces both and does not begin anew.
+	// Enter makes this peer join through Via, tried in that order. Where nobody answers it founds, under a number above
+	// Above. Another Enter while it joins replaces both and does not begin anew.
 	Enter struct {
 		Via   []feedring.PeerID
 		Above uint64
@@ -61,8 +60,7 @@ type (
 	Checked = sitecheck.Outcome
 	// CheckSites asks for a check of the sites of this peer's own feeds now.
 	CheckSites struct{}
-	// Rival is a claim on this group that the ring map shows. A zero Term: none
-	// is live, and only Above counts.
+	// Rival is a claim on this group that the ring map shows. A zero Term: none is live, and only Above counts.
 	Rival struct {
 		Term         feedring.Term
 		Above        uint64 // the highest number that the map shows of the group, of what is dead as well

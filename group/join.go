@@ -101,8 +101,7 @@ func (m *Machine) joinNext() {
 	m.after(timerJoin, m.beatEvery())
 }
 
-// sendJoin asks p for admission, in the term that this peer has accepted: a
-// manager below it claims above it.
+// sendJoin asks p for admission, in the term that this peer has accepted: a manager below it claims above it.
 func (m *Machine) sendJoin(p feedring.PeerID) {
 	j := &m.joining
 	if m.leaving || p == m.cfg.Self || j.to == p && m.now.Sub(j.sent) < m.beatEvery() || m.disk.Incarnation != m.want.Incarnation {
@@ -168,18 +167,15 @@ func (m *Machine) onJoin(in Receive, j Join) {
 	m.admit(in, &j.Row)
 }
 
-// deniedBy reports whether p, which asks for admission with the term that it has
-// accepted, is the rival that a manager joins, and does not manage any more. A
-// manager that is acknowledged asks nobody but one that is so above it, so p
-// started again, with its acknowledged term or without. Only a member gives its
-// row back.
+// deniedBy reports whether p, which asks for admission with the term that it has accepted, is the rival that a manager
+// joins, and does not manage any more. A manager that is acknowledged asks nobody but one that is so above it, so p
+// started again, with its acknowledged term or without. Only a member gives its row back.
 func (j *joining) deniedBy(p feedring.PeerID, accepted feedring.Term) bool {
 	return p == j.rival.Claimant && accepted.Compare(j.rival) <= 0
 }
 
-// abandoned: the manager asks to be admitted, so it started again, or it tells
-// that it follows another one: it manages nothing. The group does not wait for
-// it to be silent.
+// abandoned: the manager asks to be admitted, so it started again, or it tells that it follows another one: it manages
+// nothing. The group does not wait for it to be silent.
 func (m *Machine) abandoned() {
 	m.lead.heard = times.Earlier(m.lead.heard, m.now.Add(-3*m.cfg.Refresh))
 	m.watch()

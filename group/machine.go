@@ -20,8 +20,7 @@ import (
 	"github.com/feedring/feedring/internal/times"
 )
 
-// Machine is one peer's membership of one group. It is not safe for concurrent
-// use; View returns what others may read.
+// Machine is one peer's membership of one group. It is not safe for concurrent use; View returns what others may read.
 type Machine struct {
 	cfg    Config
 	group  feedring.GroupID
@@ -106,8 +105,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 	return m, nil
 }
 
-// Step applies one input at now, which never goes back, and returns what must
-// be done, in that order.
+// Step applies one input at now, which never goes back, and returns what must be done, in that order.
 func (m *Machine) Step(now time.Time, in Input) []Output {
 	if m.departed {
 		return nil
@@ -311,8 +309,7 @@ func (m *Machine) fireTimer(b timerKey) {
 	}
 }
 
-// settle tells what changed by the step: the role, and the peers whose
-// connections matter.
+// settle tells what changed by the step: the role, and the peers whose connections matter.
 func (m *Machine) settle() {
 	m.trustIssuers()
 	m.sharing.FollowManager()

@@ -60,24 +60,21 @@ type (
 		Group feedring.GroupID
 		Feed  feedring.FeedRef
 	}
-	// Protect keeps connections to exactly these peers for this group; the zero
-	// group stands for the ring.
+	// Protect keeps connections to exactly these peers for this group; the zero group stands for the ring.
 	Protect struct {
 		Group feedring.GroupID
 		Peers []feedring.PeerID
 	}
 	// Owing tells what neighbours took beyond what they gave.
 	Owing = mesh.Owing
-	// Dropped names the feeds of Describe that this peer's row has no room for,
-	// whenever they are others than before: entries of theirs are published to
-	// nobody, and a Publish of one has no answer.
+	// Dropped names the feeds of Describe that this peer's row has no room for, whenever they are others than before:
+	// entries of theirs are published to nobody, and a Publish of one has no answer.
 	Dropped struct {
 		Theme feedring.Theme
 		URLs  []string
 	}
-	// DuplicateIdentity says that another process runs with this peer's key: the group hears
-	// two that speak as one, and believes neither for long. It comes again, at
-	// most every three periods, while that goes on.
+	// DuplicateIdentity says that another process runs with this peer's key: the group hears two that speak as one, and
+	// believes neither for long. It comes again, at most every three periods, while that goes on.
 	DuplicateIdentity struct{ Theme feedring.Theme }
 	// Reach tells addresses that a row or a message gave for a peer.
 	Reach struct {

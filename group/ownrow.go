@@ -46,9 +46,8 @@ func (m *Machine) announceRow() {
 	m.sendRows(m.manager(), []*Row{m.me().row})
 }
 
-// onOwnRow: somebody holds a row of this peer that this peer, its state
-// lost, never made: a newer one, or another of the same version. The own one goes
-// above it.
+// onOwnRow: somebody holds a row of this peer that this peer, its state lost, never made: a newer one, or another of
+// the same version. The own one goes above it.
 func (m *Machine) onOwnRow(r *Row) {
 	own := m.me().row
 	if c := catalogue.VersionOf(r).Compare(catalogue.VersionOf(own)); c < 0 || c == 0 && catalogue.Compare(r, own) == 0 {
@@ -70,8 +69,7 @@ func (m *Machine) onOwnIdentity() {
 	}
 }
 
-// beginIncarnation begins an incarnation that is on disk. Announcing earlier could reuse
-// the incarnation after a crash.
+// beginIncarnation begins an incarnation that is on disk. Announcing earlier could reuse the incarnation after a crash.
 func (m *Machine) beginIncarnation() {
 	if m.me().row.Incarnation >= m.disk.Incarnation {
 		return
@@ -104,14 +102,12 @@ func (m *Machine) describe(d Describe) {
 	m.announceRow()
 }
 
-// Told returns those of a peer's addresses that it tells others: the first 32,
-// without any that is too long to be read.
+// Told returns those of a peer's addresses that it tells others: the first 32, without any that is too long to be read.
 func ToldAddrs(addrs []string) []string {
 	return catalogue.FitAddrs(addrs)
 }
 
-// The marks. A row promises every entry seen after From, but for the feeds
-// that it says are being backfilled.
+// The marks. A row promises every entry seen after From, but for the feeds that it says are being backfilled.
 
 // markSynced moves the mark back once nothing is missing that can be had: what
 // was polled for the first time was polled from the freshness date on.
@@ -123,8 +119,7 @@ func (m *Machine) markSynced(waits bool) {
 	m.setMark(back)
 }
 
-// upTo rounds a mark up to what every encoding keeps: rounded down, it would
-// promise entries that are not here.
+// upTo rounds a mark up to what every encoding keeps: rounded down, it would promise entries that are not here.
 func upTo(t time.Time) time.Time {
 	if u := t.UTC().Truncate(time.Second); !u.Equal(t) {
 		return u.Add(time.Second)
@@ -140,9 +135,8 @@ func (m *Machine) restoredMark() time.Time {
 	return upTo(times.Later(m.want.From, m.want.Dropped))
 }
 
-// onDropped: a holder that was polled has dropped entries that are fresh by the clock here,
-// and did not send them. The row promises nothing from before, since no other holder
-// may be left.
+// onDropped: a holder that was polled has dropped entries that are fresh by the clock here, and did not send them. The
+// row promises nothing from before, since no other holder may be left.
 func (m *Machine) onDropped(to time.Time) {
 	if to.After(m.now) {
 		to = m.now

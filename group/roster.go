@@ -38,8 +38,7 @@ type member struct {
 	rare    *rareState // nil: nothing of it
 }
 
-// rareState is what most members never give cause for. It is apart, since a peer
-// knows up to thousands of members.
+// rareState is what most members never give cause for. It is apart, since a peer knows up to thousands of members.
 type rareState struct {
 	probed time.Time // the last beacon to a peer that is away
 	unfit  time.Time // when it asked not to be secondary
@@ -133,8 +132,7 @@ func (r *roster) index() *catalogue.Index {
 	return r.cachedIndex
 }
 
-// everybody lists all peers but this one that have not left, in order of rank,
-// those that are away included.
+// everybody lists all peers but this one that have not left, in order of rank, those that are away included.
 func (r *roster) everybody() []feedring.PeerID { return r.index().Others }
 
 // present lists all of everybody that are not away.
@@ -143,14 +141,12 @@ func (r *roster) present() []feedring.PeerID { return r.index().Present }
 // large says that the group spreads messages over a mesh.
 func (r *roster) large() bool { return mesh.Needed(len(r.present())) }
 
-// matches lists the feeds of the catalogue whose provider is the asked one,
-// feeds of peers that are away included.
+// matches lists the feeds of the catalogue whose provider is the asked one, feeds of peers that are away included.
 func (r *roster) matches(provider string) []catalogue.Publication {
 	return r.index().Matches(provider)
 }
 
-// ahead counts the peers that are there and before this one in rank, some left
-// out.
+// ahead counts the peers that are there and before this one in rank, some left out.
 func (r *roster) rankBefore(but ...feedring.PeerID) int {
 	n, own := r.index().Ahead, r.me().row
 	for i, p := range but {

@@ -8,9 +8,8 @@ import (
 	"github.com/feedring/feedring/group/internal/catalogue"
 )
 
-// elect names a secondary where there is none: the least loaded of those old
-// enough, at another address if there is a choice. Both are preferences: a
-// group of two, or one on a single machine, has a secondary as well.
+// elect names a secondary where there is none: the least loaded of those old enough, at another address if there is a
+// choice. Both are preferences: a group of two, or one on a single machine, has a secondary as well.
 func (m *Machine) elect() {
 	if !m.lead.serving || m.lead.secondary != "" {
 		return
@@ -24,8 +23,7 @@ func (m *Machine) elect() {
 			best = p
 		}
 	}
-	// Just after a claim some may not have answered yet: the first to answer
-	// is not always the best.
+	// Just after a claim some may not have answered yet: the first to answer is not always the best.
 	if best == "" || waiting && m.now.Sub(m.lead.since) < m.window() {
 		return
 	}
@@ -53,8 +51,7 @@ func (m *Machine) compareFit(a, b feedring.PeerID) int {
 	)
 }
 
-// refreshSecondary replicates loads and rows that changed since the version
-// that the secondary acknowledged.
+// refreshSecondary replicates loads and rows that changed since the version that the secondary acknowledged.
 func (m *Machine) refreshSecondary() {
 	to := m.members[m.lead.secondary]
 	if to == nil || m.managing.replicated == m.changes && m.managing.beacon%3 != 0 {
@@ -108,8 +105,7 @@ func (m *Machine) onRefreshed(from feedring.PeerID, r Refreshed) {
 	}
 }
 
-// probeSecondary probes a secondary that was silent for a period, directly and
-// through the first eight peers.
+// probeSecondary probes a secondary that was silent for a period, directly and through the first eight peers.
 func (m *Machine) probeSecondary() {
 	p := m.lead.secondary
 	mem := m.members[p]

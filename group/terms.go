@@ -102,16 +102,14 @@ func (m *Machine) followable(n uint64) uint64 {
 	return min(n, max(m.lead.claim.Term.Number, m.mapped)+maxJump-1)
 }
 
-// outbids reports whether this peer may claim above a number that the map
-// shows: any that a newcomer would take, or what is a jump away at most. Others
-// follow, since their maps show it too.
+// outbids reports whether this peer may claim above a number that the map shows: any that a newcomer would take, or
+// what is a jump away at most. Others follow, since their maps show it too.
 func (m *Machine) outbids(above uint64) bool {
 	return above <= maxUnknown || above <= max(m.want.Highest, m.want.Term.Number, m.seen)+maxJump
 }
 
-// consider decides what a claim that arrived means. It returns true where the
-// claim is the one that is followed, so that the message may be obeyed. A
-// claim to be adopted goes to disk first, and its message comes again.
+// consider decides what a claim that arrived means. It returns true where the claim is the one that is followed, so
+// that the message may be obeyed. A claim to be adopted goes to disk first, and its message comes again.
 func (m *Machine) consider(c Claim, acked bool, in Receive) bool {
 	t := c.Term
 	if c.Group != m.group || t.IsZero() || !sealedBy(c.Seal, t.Claimant) {
@@ -178,8 +176,7 @@ func (m *Machine) credible(t feedring.Term, in Receive) bool {
 	return t.Number <= maxNumber && t.Number <= max(m.want.Highest, m.seen, m.joining.above, m.mapped)+maxJump
 }
 
-// onNumber hears of a number that is in use, by no signed claim: nobody can
-// make it rise by more than a jump at a time.
+// onNumber hears of a number that is in use, by no signed claim: nobody can make it rise by more than a jump at a time.
 func (m *Machine) onNumber(n uint64) {
 	m.seen = min(maxNumber, max(m.seen, min(n, m.seen+maxJump)))
 }
@@ -190,11 +187,10 @@ func (m *Machine) isNewcomer() bool {
 	return len(m.members) <= 2 && m.lead.claim.Term.IsZero() && max(m.want.Highest, m.joining.above) == 0
 }
 
-// prefers reports whether t is to be followed rather than what is followed
-// now. A lower term than the accepted one is never followed. An acknowledged claim goes before a
-// provisional one, but anybody can say that it is: that moves no member that hears its manager,
-// and no manager that more follow. A provisional claimant goes back to the manager that it
-// missed only when that one speaks itself: to others it may have seemed alive for longer.
+// prefers reports whether t is to be followed rather than what is followed now. A lower term than the accepted one is
+// never followed. An acknowledged claim goes before a provisional one, but anybody can say that it is: that moves no
+// member that hears its manager, and no manager that more follow. A provisional claimant goes back to the manager that
+// it missed only when that one speaks itself: to others it may have seemed alive for longer.
 func (m *Machine) prefers(t feedring.Term, acked bool, from feedring.PeerID) bool {
 	if t.Compare(m.disk.Term) < 0 {
 		return false
@@ -226,17 +222,14 @@ func (m *Machine) refuse(t feedring.Term, acked bool, in Receive) {
 		m.abandoned() // the manager itself follows another one
 	}
 	if acked && t.Compare(m.disk.Term) < 0 && (!m.live() || m.lead.serving && !m.lead.acked) {
-		// A live manager below the accepted term cannot be obeyed. Asked to
-		// admit this peer, it claims above.
+		// A live manager below the accepted term cannot be obeyed. Asked to admit this peer, it claims above.
 		m.sendJoin(t.Claimant)
 	}
 }
 
-// onOwnClaim: somebody follows a claim that this peer gave up before it knew.
-// Where the manager to whom it yielded lives, a claim anew would yield again,
-// and be followed again, for ever: from is told instead, and joins that manager
-// with the term that it has accepted. Where from is that manager, nobody
-// manages unless this peer claims anew.
+// onOwnClaim: somebody follows a claim that this peer gave up before it knew. Where the manager to whom it yielded
+// lives, a claim anew would yield again, and be followed again, for ever: from is told instead, and joins that manager
+// with the term that it has accepted. Where from is that manager, nobody manages unless this peer claims anew.
 func (m *Machine) onOwnClaim(t feedring.Term, from feedring.PeerID) {
 	switch {
 	case m.lead.serving || t.Compare(m.disk.Term) <= 0 || t.Number > m.want.Highest || m.saving.purpose != forNothing:
@@ -301,9 +294,8 @@ func (m *Machine) stale() Stale {
 	return s
 }
 
-// correctTerm tells a member whose message shows that it follows a lower term. Most
-// of these come in numbers, so once a beat is enough; and a Stale is never
-// answered by a Stale.
+// correctTerm tells a member whose message shows that it follows a lower term. Most of these come in numbers, so once a
+// beat is enough; and a Stale is never answered by a Stale.
 func (m *Machine) correctTerm(from feedring.PeerID, msg Message) {
 	switch msg.(type) {
 	case Join, Admitted, Beacon, Confirmation, Refresh, Intention, Objection, Stale:
@@ -339,6 +331,5 @@ func (m *Machine) onStale(in Receive, s Stale) {
 	}
 }
 
-// sealedBy checks whose statement it is. Seals were verified before; a
-// statement without one came from its maker.
+// sealedBy checks whose statement it is. Seals were verified before; a statement without one came from its maker.
 func sealedBy(s *feedring.Seal, by feedring.PeerID) bool { return s == nil || s.Signer == by }

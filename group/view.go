@@ -28,9 +28,8 @@ type views struct {
 // forget forgets the snapshots.
 func (v *views) forget() { v.view, v.last, v.summary = nil, nil, nil }
 
-// viewKey is all that a View is made of, in so far as it can be compared
-// quickly: most steps change nothing that a View shows, and making one costs a
-// walk over the group.
+// viewKey is all that a View is made of, in so far as it can be compared quickly: most steps change nothing that a View
+// shows, and making one costs a walk over the group.
 type viewKey struct {
 	role      feedring.Role
 	term      feedring.Term
@@ -63,8 +62,7 @@ func (m *Machine) View() *View {
 	return m.views.view
 }
 
-// dropStaleViews forgets the snapshots if they are not so any more. A member that is away
-// leaves them with time.
+// dropStaleViews forgets the snapshots if they are not so any more. A member that is away leaves them with time.
 func (m *Machine) dropStaleViews() {
 	g := m.viewKey()
 	if m.views.key == g && (m.views.validUntil.IsZero() || m.now.Before(m.views.validUntil)) {
