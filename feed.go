@@ -17,6 +17,9 @@ type Feed struct {
 	Title    string   `json:"title"`
 	Provider Provider `json:"provider"`
 	Epoch    uint64   `json:"-"` // when the publisher created its log, Unix seconds
+	// Carried is the Unix second since when nobody has offered the feed who is there: its publisher, a volunteer, carries it
+	// for others. 0: it was added there.
+	Carried uint64 `json:"carried,omitempty"`
 }
 
 // Provider is who a feed comes from, as readers name it: a host such as

@@ -107,6 +107,7 @@ func (m *Machine) changedPresence() {
 	m.forgetIndex()
 	m.mesh.Forget()
 	m.sharing.RowsChanged()
+	m.orphans.RowsChanged()
 	m.views.view = nil
 	m.checkSitesSoon()
 	m.sharing.ReviewIn(min(m.cfg.Refresh/20, 50*time.Millisecond))

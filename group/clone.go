@@ -22,7 +22,7 @@ func (m *Machine) Clone() *Machine {
 	c.replicator, c.placer = m.replicator.Clone(shell{&c}), m.placer.Clone(shell{&c})
 	c.conns.protected, c.ownRow.dropped = slices.Clone(m.conns.protected), slices.Clone(m.ownRow.dropped)
 	c.sites = sites{Checker: m.sites.Clone()}
-	c.sharing = m.sharing.Clone(shell{&c})
+	c.sharing, c.orphans = m.sharing.Clone(shell{&c}), m.orphans.Clone(shell{&c})
 	return &c
 }
 

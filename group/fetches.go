@@ -5,6 +5,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group/internal/fetchassign"
+	"github.com/feedring/feedring/group/internal/orphans"
 	"github.com/feedring/feedring/internal/standing"
 )
 
@@ -25,6 +26,17 @@ type (
 	MeasureOrigin   = fetchassign.MeasureOrigin
 	FetchRequested  = fetchassign.FetchRequested
 )
+
+// Carry replaces the feeds that this peer carries for others.
+type Carry = orphans.Carry
+
+var _ orphans.Membership = shell{}
+
+func (s shell) Known(p feedring.PeerID) bool  { return s.admitter.Known(p) }
+func (s shell) Holds(url string) bool         { return s.replicator.HoldsAny(url) }
+func (s shell) CarryAt(at time.Time)          { s.timers.Set(timerKey{kind: timerCarry}, at) }
+func (s shell) CarryTime() time.Time          { return s.timers.At(timerKey{kind: timerCarry}) }
+func (s shell) LookedAt(url string) time.Time { return s.orphans.LookedAt(url) }
 
 // Part is a part of a host's time.
 type Part = fetchassign.Part

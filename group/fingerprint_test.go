@@ -40,6 +40,7 @@ func TestFingerprintLeavesOut(t *testing.T) {
 		"mesh.Mesh.laid: derived",
 		"mesh.Mesh.peers: derived",
 		"mesh.Mesh.shared: changes nothing that is done",
+		"orphans.Keeper.group: the machine that this is part of",
 		"placement.Placer.group: the machine that this is part of",
 		"replication.Replicator.group: the machine that this is part of",
 		"timerqueue.Queue[github.com/feedring/feedring/group.timerKey].free: derived",

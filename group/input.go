@@ -55,6 +55,8 @@ type (
 		Addrs    []string
 		Feeds    []feedring.Feed // Epoch 0: the machine chooses one
 		Capacity int             // see Row
+		// Volunteer has this peer carry feeds of others: Carry follows. It needs Config.Fetchers.
+		Volunteer bool
 	}
 	// Checked is the outcome of Check.
 	Checked = sitecheck.Outcome
@@ -67,8 +69,8 @@ type (
 		Acknowledged bool
 		Peers        []feedring.PeerID // manager, secondary
 	}
-	// Depart leaves in good order.
-	Depart struct{}
+	// Depart leaves in good order. Withdraw takes the feeds out first: nobody carries them on.
+	Depart struct{ Withdraw bool }
 	// Abandon ends the membership without a word: it goes on in another process.
 	Abandon struct{}
 )

@@ -4,13 +4,17 @@ import "github.com/feedring/feedring"
 
 // depart leaves in good order: the manager hands its role over, everybody is
 // told with a tombstone.
-func (m *Machine) depart() {
+func (m *Machine) depart(withdraw bool) {
 	if m.leaving {
 		return
 	}
 	m.leaving = true
 	joined := !m.lead.claim.Term.IsZero()
-	m.newRow(func(r *Row) { r.Left = true })
+	m.newRow(func(r *Row) {
+		if r.Left = true; withdraw {
+			r.Feeds = nil
+		}
+	})
 	m.timers.Cancel(timerKey{kind: timerBeacon})
 	if !joined {
 		m.done()

@@ -12,6 +12,7 @@ import (
 	"github.com/feedring/feedring/group/internal/hash"
 	"github.com/feedring/feedring/group/internal/health"
 	"github.com/feedring/feedring/group/internal/mesh"
+	"github.com/feedring/feedring/group/internal/orphans"
 	"github.com/feedring/feedring/group/internal/placement"
 	"github.com/feedring/feedring/group/internal/replication"
 	"github.com/feedring/feedring/group/internal/sitecheck"
@@ -46,6 +47,7 @@ type Machine struct {
 	replicator *replication.Replicator
 	placer     *placement.Placer
 	sharing    *fetchassign.Sharing
+	orphans    *orphans.Keeper
 
 	conns connections
 	views views
@@ -95,6 +97,7 @@ func New(cfg Config, st State, now time.Time) (*Machine, error) {
 		Group: m.group, Theme: cfg.Theme, Self: cfg.Self, Refresh: cfg.Refresh, Freshness: cfg.Freshness,
 	}, shell{m}, st.Term.Claimant)
 	m.sharing = fetchassign.NewSharing(fetchassign.Config{Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh, Fetchers: cfg.Fetchers, Every: cfg.Every}, shell{m})
+	m.orphans = orphans.New(orphans.Config{Group: m.group, Self: cfg.Self, Refresh: cfg.Refresh}, shell{m})
 	m.want.Incarnation++
 	m.want.Highest = max(m.want.Highest, m.want.Term.Number)
 	row := &Row{Group: m.group, Peer: cfg.Self, Incarnation: m.want.Incarnation, Version: 1, From: upTo(times.Later(now, m.want.Dropped))}
@@ -186,7 +189,7 @@ func (m *Machine) apply(in Input) {
 	case OriginMeasured, OriginFetched, StandInFailed, FetchNow:
 		m.sharing.Take(in)
 	case Depart:
-		m.depart()
+		m.depart(in.Withdraw)
 	case Abandon:
 		m.done()
 	}
@@ -302,6 +305,8 @@ func (m *Machine) fireTimer(b timerKey) {
 		m.checkSites()
 	case timerFetches:
 		m.sharing.Review()
+	case timerCarry:
+		m.orphans.Review()
 	case timerGarbage:
 		m.collectGarbage()
 	case timerDepart:

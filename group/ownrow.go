@@ -94,11 +94,12 @@ func (m *Machine) describe(d Describe) {
 	}
 	addrs := ToldAddrs(d.Addrs)
 	m.replicator.Describe(feeds)
+	m.orphans.Describe(d.Volunteer && m.cfg.Fetchers > 0, feeds)
 	m.sharing.Describe(feeds)
-	if row := m.me().row; slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) && row.Capacity == d.Capacity {
+	if row := m.me().row; slices.Equal(row.Feeds, feeds) && slices.Equal(row.Addrs, addrs) && row.Capacity == d.Capacity && row.Volunteer == d.Volunteer {
 		return
 	}
-	m.newRow(func(r *Row) { r.Feeds, r.Addrs, r.Capacity = feeds, addrs, d.Capacity })
+	m.newRow(func(r *Row) { r.Feeds, r.Addrs, r.Capacity, r.Volunteer = feeds, addrs, d.Capacity, d.Volunteer })
 	m.announceRow()
 }
 

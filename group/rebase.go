@@ -48,7 +48,7 @@ func (m *Machine) Rebase(by time.Duration, seed uint64) {
 	for _, mem := range m.members {
 		m.rebaseMember(mem, by)
 	}
-	m.timers.Rebase(by, func(b timerKey) bool { return b.kind == timerSites || b.kind == timerGarbage })
+	m.timers.Rebase(by, func(b timerKey) bool { return b.kind == timerSites || b.kind == timerGarbage || b.kind == timerCarry })
 }
 
 func (m *Machine) ago(t time.Time, by, most time.Duration) time.Time {

@@ -30,7 +30,7 @@ func TestRebaseKnowsAllInstants(t *testing.T) {
 	want := []string{
 		"Holding.changed", "Identity.last", "Identity.since", "Member.reportedAt", "Replicator.askedAt", "Replicator.clearedAt", "Window.began", "assignedFeed.since", "candidate.at", "candidate.told", "candidate.vainUntil", "check.due", "check.last", "check.vouchedAt",
 		"copyMark.since", "datedFetch.at", "failedStandIn.until", "graft.begun", "lookup.due", "lookup.since", "memberFeed.askedToFetchAt", "memberFeed.failedAt", "memberFeed.measuredAt", "memberFeed.requestedAt", "memberFeed.since",
-		"memberFeed.validUntil", "memberFeed.waitingSince", "seek.since", "shares.toldTill",
+		"memberFeed.validUntil", "memberFeed.waitingSince", "orphan.back", "orphan.looked", "orphan.short", "orphan.since", "seek.since", "shares.toldTill",
 	}
 	if !slices.Equal(other, want) {
 		t.Errorf("Rebase does not know of\n%q", other)

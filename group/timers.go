@@ -23,6 +23,7 @@ const (
 	timerGarbage                          // prune and expire
 	timerDepart                           // the hand-over took long enough
 	timerFetches                          // see to shared feeds
+	timerCarry                            // see to feeds that nobody offers
 	timerKinds                            // how many there are
 )
 

@@ -85,6 +85,8 @@ type (
 		Feeds    map[feedring.Theme][]feedring.Feed
 		Read     []feedring.Theme
 		Capacity int // personal feeds that this peer has room for, told in the group of its fleet
+		// Volunteer has this peer carry feeds of others in the groups of Read: group.Carry follows.
+		Volunteer bool
 	}
 	// Trust replaces whom the owner of this peer trusts by hand: they have vouched standing here.
 	Trust = group.Trusted

@@ -16,7 +16,10 @@ func (m *Machine) offer(o Offer) {
 	if !m.leaving.IsZero() || m.suspended {
 		return
 	}
-	m.addrs, m.capacity = group.ToldAddrs(o.Addrs), o.Capacity
+	m.addrs, m.capacity, m.volunteers = group.ToldAddrs(o.Addrs), o.Capacity, nil
+	if o.Volunteer {
+		m.volunteers = o.Read
+	}
 	for _, it := range m.memberships {
 		it.toldOf = nil
 	}
@@ -29,7 +32,7 @@ func (m *Machine) offer(o Offer) {
 	for _, it := range m.inOrder() {
 		if _, kept := offered[it.theme]; !kept {
 			it.again = nil
-			m.leave(it)
+			m.leave(it, true)
 		}
 	}
 }
@@ -61,8 +64,8 @@ func (m *Machine) admit(theme feedring.Theme, feeds []feedring.Feed) {
 			return
 		}
 	}
-	it.reads = len(feeds) == 0
-	say := group.Describe{Addrs: m.addrs, Feeds: feeds}
+	it.reads = !slices.ContainsFunc(feeds, func(f feedring.Feed) bool { return f.Carried == 0 })
+	say := group.Describe{Addrs: m.addrs, Feeds: feeds, Volunteer: slices.Contains(m.volunteers, theme) && !theme.IsFleet()}
 	if theme.IsFleet() {
 		say.Capacity = m.capacity
 	}
@@ -91,8 +94,8 @@ func (m *Machine) begin(theme feedring.Theme) *membership {
 	return it
 }
 
-// leave ends a membership in good order.
-func (m *Machine) leave(it *membership) {
+// leave ends a membership in good order. If its feeds were taken out, nobody carries them on.
+func (m *Machine) leave(it *membership, taken bool) {
 	if it.leaving {
 		return
 	}
@@ -101,7 +104,7 @@ func (m *Machine) leave(it *membership) {
 		m.left(it)
 		return
 	}
-	m.drive(it, group.Depart{})
+	m.drive(it, group.Depart{Withdraw: taken})
 	if m.memberships[it.id] == it {
 		it.leaving = true
 	}
@@ -266,7 +269,7 @@ func (m *Machine) depart() {
 	m.leaving = m.now.Add(departWithin)
 	for _, it := range m.inOrder() {
 		it.again = nil
-		m.leave(it)
+		m.leave(it, false)
 	}
 }
 

@@ -25,7 +25,8 @@ type Machine struct {
 	memberships map[feedring.GroupID]*membership
 	order       []*membership `state:"derived"` // memberships in ring order; nil: to be made
 	addrs       []string
-	capacity    int // told in the group of its fleet
+	capacity    int              // told in the group of its fleet
+	volunteers  []feedring.Theme // groups whose feeds this peer carries for others
 	known       []feedring.PeerID
 	joined      bool // every address to join through was tried
 	trusted     Trust

@@ -14,6 +14,7 @@
 //	scenario.go the world of a seed             faults.go           what goes wrong in it
 //	wide.go     other kinds of seeds        newcomers.go  who comes, and who goes for good
 //	clocks.go   clocks that are set          bursts.go     what strikes many at once
+//	carrying.go  feeds that are carried for others, orphans.go  and their owners gone
 //	stores.go   old stores, and disks that keep a part
 //	scripts.go  what chance brings too rarely   lostgroup.go        groups of which nobody is left
 //	settle.go   the quiet after it              trace.go            what happened, readably

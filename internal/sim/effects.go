@@ -45,6 +45,8 @@ func (w *World) do(n *node, out peer.Output) {
 		}
 	case group.FetchAssignment:
 		w.turned(n, o)
+	case group.Carry:
+		w.carries(n, o)
 	case group.MeasureOrigin:
 		w.measure(n, o)
 	case group.FetchRequested:

@@ -349,18 +349,25 @@ func (s *scenario) leaveTheme() {
 	if !n.runs() || len(n.offer.Feeds) == 0 {
 		return
 	}
+	s.offerNothing(n)
+	s.mend(20*time.Millisecond, 30*time.Second, func() { s.offerAgain(n) })
+}
+
+// offerNothing takes all feeds of a node out.
+func (s *scenario) offerNothing(n *node) {
 	s.trouble(n)
 	s.tracef("--- %s offers nothing", n.id)
 	n.offer = peer.Offer{Addrs: n.offer.Addrs, Feeds: map[feedring.Theme][]feedring.Feed{}}
 	s.step(n, n.offer)
-	s.mend(20*time.Millisecond, 30*time.Second, func() {
-		s.trouble(n)
-		n.offer = s.offerOf(n)
-		s.tracef("--- %s offers again", n.id)
-		if n.paused { // it takes that when it goes on
-			s.report(n, 0, n.offer)
-		}
-		s.step(n, n.offer)
-		s.fetchOrigins(n)
-	})
+}
+
+func (s *scenario) offerAgain(n *node) {
+	s.trouble(n)
+	n.offer = s.offerOf(n)
+	s.tracef("--- %s offers again", n.id)
+	if n.paused { // it takes that when it goes on
+		s.report(n, 0, n.offer)
+	}
+	s.step(n, n.offer)
+	s.fetchOrigins(n)
 }

@@ -54,7 +54,7 @@ func (w *World) turned(n *node, o group.FetchAssignment) {
 func (w *World) rest(n *node) {
 	for _, f := range w.feeds {
 		if f.node == n {
-			f.turn, f.mirrored, f.adopted = group.FetchAssignment{}, false, false
+			f.turn, f.mirrored, f.adopted = group.FetchAssignment{}, f.carried > 0, false
 		}
 	}
 }
@@ -178,7 +178,7 @@ func (s *scenario) refuse() {
 func (s *scenario) offered(theme feedring.Theme) map[string][]int32 {
 	all := map[string][]int32{}
 	for _, f := range s.feeds {
-		if f.log.Theme == theme && !f.node.gone {
+		if f.log.Theme == theme && !f.node.gone && !f.dropped {
 			all[f.origin.url] = append(all[f.origin.url], f.node.index)
 		}
 	}

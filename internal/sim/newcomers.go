@@ -246,7 +246,7 @@ func (r *reader) lack(log int, now time.Duration) {
 }
 
 // isExpected reports whether readers are to be shown all of a feed.
-func (s *scenario) isExpected(f *feed) bool { return !f.node.gone || s.listed(f) }
+func (s *scenario) isExpected(f *feed) bool { return !f.node.gone && !f.dropped || s.listed(f) }
 
 // stays reports whether an entry is fresh for some periods more.
 func (s *scenario) stays(e *disk.Entry) bool {

@@ -21,7 +21,8 @@ type node struct {
 	skew    time.Duration // of both, while they are right
 	disk    *disk.Disk
 	offer   peer.Offer
-	through []int32 // whom it joins through
+	reads   []feedring.Theme // of which it carries what nobody offers
+	through []int32          // whom it joins through
 
 	up       bool
 	paused   bool

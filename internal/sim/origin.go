@@ -44,6 +44,9 @@ type feed struct {
 	way      time.Duration         // to the origin; 0: unknown
 	refused  bool                  // by the origin, for a while
 	failures int                   // looks in a row
+	vain     bool                  // its node takes its turns and never looks
+	carried  uint64                // its node carries it for others since then, in Unix seconds; 0: it does not
+	dropped  bool                  // … and does so no more
 }
 
 const window = 20 // entries that an origin shows
@@ -75,11 +78,11 @@ func (w *World) publish(n *node, theme feedring.Theme, name string, every time.D
 // offerOf is what a node publishes by the world's feeds.
 func (w *World) offerOf(n *node) peer.Offer {
 	o := peer.Offer{Addrs: []string{fmt.Sprintf("/ip4/10.0.%d.%d/udp/7377/quic-v1", n.index/250, n.index%250+1)},
-		Feeds: map[feedring.Theme][]feedring.Feed{}}
+		Feeds: map[feedring.Theme][]feedring.Feed{}, Read: n.reads, Volunteer: len(n.reads) > 0}
 	for _, f := range w.feeds {
-		if f.node == n {
+		if f.node == n && !f.dropped {
 			o.Feeds[f.origin.theme] = append(o.Feeds[f.origin.theme],
-				feedring.Feed{URL: f.origin.url, Title: string(f.origin.provider), Provider: f.origin.provider})
+				feedring.Feed{URL: f.origin.url, Title: string(f.origin.provider), Provider: f.origin.provider, Carried: f.carried})
 		}
 	}
 	return o
@@ -121,7 +124,7 @@ func (w *World) post(o *origin) {
 // look has a node look at its origin, and publish what is new there.
 func (w *World) look(f *feed) {
 	n, o := f.node, f.origin
-	if f.busy || !n.runs() || w.rests(f) || w.refusedBy(f) {
+	if f.busy || !n.runs() || w.rests(f) || f.vain || w.refusedBy(f) {
 		return
 	}
 	f.known = max(f.known, len(o.posted)-window)

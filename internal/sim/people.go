@@ -41,13 +41,18 @@ func (w *World) running() []*node {
 	return slices.DeleteFunc(slices.Clone(w.nodes), func(n *node) bool { return n == nil || !n.runs() })
 }
 
-// members lists the nodes that publish into a theme, but those that went for
+// members lists the nodes that publish into a theme or read it, but those that went for
 // good.
 func (w *World) members(theme feedring.Theme) []*node {
 	var all []*node
 	for _, f := range w.feeds {
 		if f.origin.theme == theme && !f.node.gone && !slices.Contains(all, f.node) {
 			all = append(all, f.node)
+		}
+	}
+	for _, n := range w.nodes {
+		if n != nil && !n.gone && slices.Contains(n.reads, theme) && !slices.Contains(all, n) {
+			all = append(all, n)
 		}
 	}
 	return all

@@ -25,6 +25,8 @@ var scripts = []script{
 	{"polled of who dropped", (*scenario).pollDropped},
 	{"usurped", (*scenario).usurp},
 	{"hostile members", (*scenario).amongStrangers},
+	{"orphans", (*scenario).abandon},
+	{"turns in vain", (*scenario).lookInVain},
 }
 
 // Scripted plays a script in the world of a seed, and the quiet after it, as

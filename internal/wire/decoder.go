@@ -212,7 +212,7 @@ func (d *Decoder) Heads(field string, list []*feedringv1.Head) []feedring.Head {
 func (d *Decoder) Feed(field string, f *feedringv1.Feed) feedring.Feed {
 	return feedring.Feed{
 		URL: d.Text(field+" url", f.GetUrl(), MaxURL), Title: d.Text(field+" title", f.GetTitle(), maxTitle),
-		Provider: feedring.Provider(d.Text(field+" provider", f.GetProvider(), maxProvider)), Epoch: f.GetEpoch(),
+		Provider: feedring.Provider(d.Text(field+" provider", f.GetProvider(), maxProvider)), Epoch: f.GetEpoch(), Carried: f.GetCarried(),
 	}
 }
 

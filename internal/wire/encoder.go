@@ -86,7 +86,7 @@ func (e *Encoder) Heads(heads []feedring.Head) []*feedringv1.Head { return Each(
 
 // Feed is a feed of a row.
 func (e *Encoder) Feed(f *feedring.Feed) *feedringv1.Feed {
-	return &feedringv1.Feed{Url: f.URL, Title: cutText(f.Title, maxTitle), Provider: string(f.Provider), Epoch: f.Epoch}
+	return &feedringv1.Feed{Url: f.URL, Title: cutText(f.Title, maxTitle), Provider: string(f.Provider), Epoch: f.Epoch, Carried: f.Carried}
 }
 
 // Feeds is Feed for many.

@@ -67,7 +67,7 @@ func (e *encoder) row(r *group.Row) *feedringv1.Sealed {
 		Group: r.Group[:], Incarnation: r.Incarnation, Version: r.Version, AdmittedUnixMs: wire.TimeTo(r.Admitted),
 		Addrs: r.Addrs, Feeds: e.Feeds(r.Feeds), FromUnixMs: wire.TimeTo(r.From),
 		Backfilling: e.refs(r.Backfilling), Vouches: each(r.Vouches, e.vouch), Left: r.Left, KeepMs: wire.SpanTo(r.Keep),
-		Gone: each(r.Gone, e.gone), Fleet: wire.CountTo(r.Capacity),
+		Gone: each(r.Gone, e.gone), Fleet: wire.CountTo(r.Capacity), Volunteer: r.Volunteer,
 	})
 }
 
@@ -101,7 +101,7 @@ func (d *decoder) row(of feedring.GroupID, sealed *feedringv1.Sealed) group.Row 
 		Incarnation: b.GetIncarnation(), Version: b.GetVersion(), Admitted: d.Time("admitted", b.GetAdmittedUnixMs()),
 		Addrs: d.Addrs("addrs", b.GetAddrs()), Feeds: d.Feeds("feeds", b.GetFeeds()), From: d.Time("from", b.GetFromUnixMs()),
 		Backfilling: d.refs("backfilling", b.GetBackfilling()),
-		Vouches:     each(b.GetVouches(), d.vouch), Left: b.GetLeft(), Keep: d.Span("keep", b.GetKeepMs()), Gone: each(b.GetGone(), d.gone), Capacity: d.Count("fleet", b.GetFleet()), Seal: seal,
+		Vouches:     each(b.GetVouches(), d.vouch), Left: b.GetLeft(), Keep: d.Span("keep", b.GetKeepMs()), Gone: each(b.GetGone(), d.gone), Capacity: d.Count("fleet", b.GetFleet()), Volunteer: b.GetVolunteer(), Seal: seal,
 	}
 	d.within(wire.KindRow, of, r.Group)
 	return r

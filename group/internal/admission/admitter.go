@@ -293,6 +293,9 @@ func (a *Admitter) standing(p feedring.PeerID) standing.Class {
 	return a.class(&m)
 }
 
+// Known reports whether a member is not new here.
+func (a *Admitter) Known(p feedring.PeerID) bool { return a.standing(p) >= standing.Settled }
+
 // class judges a member by this peer's own evidence.
 func (a *Admitter) class(m *Member) standing.Class {
 	return standing.Of(standing.Evidence{

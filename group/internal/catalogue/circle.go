@@ -60,6 +60,18 @@ func (c Circle) Looks(ref feedring.FeedRef, p feedring.PeerID, n int) bool {
 	return false
 }
 
+// Place is how many peers are between a feed and p on the circle, whoever publishes it: 0 is the nearest. It is most for
+// one that is not among so many, or not there.
+func (c Circle) Place(url string, p feedring.PeerID, most int) int {
+	i, _ := slices.BinarySearchFunc(c, spot{key: hash.Of(url)}, compareSpots)
+	for step := range min(most, len(c)) {
+		if c[(i+step)%len(c)].peer == p {
+			return step
+		}
+	}
+	return most
+}
+
 // meshRings is how many circles a large group is laid out on: each gives a
 // peer its two neighbours, the same ones by everybody's reckoning.
 const meshRings = 5

@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 // made anew after a change.
 type Index struct {
 	Rows     []*Row            // of those that have not left, in order of rank
+	Left     []*Row            // of the others, by peer
 	Others   []feedring.PeerID // all but self of them
 	Present  []feedring.PeerID // those of Others that are not away
 	Feeds    []Publication     // in order of FeedRef, those of self included
@@ -27,6 +29,7 @@ type Publication struct {
 	Ref      feedring.FeedRef
 	Provider feedring.Provider // see feedring.NameOf
 	Away     bool
+	Carried  uint64 // see feedring.Feed
 }
 
 // NewIndex makes the index of rows, which it sorts by rank; who has left is
@@ -42,7 +45,13 @@ func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool
 			x.Away++
 		}
 	}
-	rows = slices.DeleteFunc(rows, func(r *Row) bool { return r.Left })
+	rows = slices.DeleteFunc(rows, func(r *Row) bool {
+		if r.Left {
+			x.Left = append(x.Left, r)
+		}
+		return r.Left
+	})
+	slices.SortFunc(x.Left, func(a, b *Row) int { return cmp.Compare(a.Peer, b.Peer) })
 	slices.SortFunc(rows, CompareRank)
 	x.Rows = rows
 	x.Others, x.Present = make([]feedring.PeerID, 0, len(rows)), make([]feedring.PeerID, 0, len(rows))
@@ -65,7 +74,7 @@ func NewIndex(self feedring.PeerID, rows []*Row, away func(feedring.PeerID) bool
 		}
 		for _, f := range r.Feeds {
 			ref := feedring.FeedRef{URL: f.URL, Publisher: r.Peer}
-			x.Feeds = append(x.Feeds, Publication{ref, names.of(ref, f.Provider), away})
+			x.Feeds = append(x.Feeds, Publication{ref, names.of(ref, f.Provider), away, f.Carried})
 		}
 	}
 	slices.SortFunc(x.Feeds, compareFeeds)
@@ -110,8 +119,8 @@ func (x *Index) addGone(names names, away func(feedring.PeerID) bool) {
 			continue
 		}
 		for _, g := range r.Gone {
-			if _, listed := slices.BinarySearchFunc(x.Feeds, g.Ref, func(f Publication, ref feedring.FeedRef) int { return f.Ref.Compare(ref) }); !listed {
-				gone = append(gone, Publication{g.Ref, names.of(g.Ref, g.Provider), true})
+			if _, listed := x.Find(g.Ref); !listed {
+				gone = append(gone, Publication{Ref: g.Ref, Provider: names.of(g.Ref, g.Provider), Away: true})
 			}
 		}
 	}
@@ -123,6 +132,21 @@ func (x *Index) addGone(names names, away func(feedring.PeerID) bool) {
 	x.asked = slices.CompactFunc(gone, func(a, b Publication) bool { return a.Ref == b.Ref })
 }
 
+// Find returns the place of a feed in Feeds, and whether it is there.
+func (x *Index) Find(ref feedring.FeedRef) (int, bool) {
+	return slices.BinarySearchFunc(x.Feeds, ref, func(f Publication, ref feedring.FeedRef) int { return f.Ref.Compare(ref) })
+}
+
+// Offers lists who offers a feed, those that are away included.
+func (x *Index) Offers(url string) []Publication {
+	i, _ := x.Find(feedring.FeedRef{URL: url})
+	n := i
+	for n < len(x.Feeds) && x.Feeds[n].Ref.URL == url {
+		n++
+	}
+	return x.Feeds[i:n]
+}
+
 // SameIndex reports whether an index of b, and what the rows vouch for, is the
 // same as of a, another version of the row: most versions differ in marks only.
 func SameIndex(a, b *Row) bool {
@@ -132,7 +156,7 @@ func SameIndex(a, b *Row) bool {
 // SameLists reports whether an index of b is the same as of a, what the rows vouch
 // for aside.
 func SameLists(a, b *Row) bool {
-	return a.Peer == b.Peer && a.Left == b.Left && a.Admitted.Equal(b.Admitted) && slices.Equal(a.Feeds, b.Feeds) && slices.Equal(a.Gone, b.Gone)
+	return a.Peer == b.Peer && a.Left == b.Left && a.Volunteer == b.Volunteer && a.Admitted.Equal(b.Admitted) && slices.Equal(a.Feeds, b.Feeds) && slices.Equal(a.Gone, b.Gone)
 }
 
 // With returns the index in which r stands for another version of its row, of the

@@ -54,7 +54,7 @@ func (r *Row) Size() int {
 		n += len(b.URL) + 2*Part
 	}
 	for i := range r.Feeds {
-		n += feedSize(&r.Feeds[i])
+		n += FeedSize(&r.Feeds[i])
 	}
 	for i := range r.Gone {
 		n += goneSize(&r.Gone[i])
@@ -64,7 +64,8 @@ func (r *Row) Size() int {
 
 func goneSize(g *Gone) int { return len(g.Ref.URL) + len(g.Provider) + 3*Part }
 
-func feedSize(f *feedring.Feed) int {
+// FeedSize is at least what a feed takes of a row, on the wire.
+func FeedSize(f *feedring.Feed) int {
 	return len(f.URL) + len(f.Title) + len(f.Provider) + Part
 }
 
@@ -109,12 +110,12 @@ func FitFeeds(feeds []feedring.Feed) (kept []feedring.Feed, dropped []string) {
 	for _, f := range feeds {
 		f.Title = cutText(f.Title, maxTitle)
 		fits := f.URL != "" && len(f.URL) <= MaxURL && len(f.Provider) <= maxProvider &&
-			len(kept) < feedring.MaxFeeds && size+feedSize(&f) <= MaxBytes
+			len(kept) < feedring.MaxFeeds && size+FeedSize(&f) <= MaxBytes
 		if !fits {
 			dropped = append(dropped, f.URL)
 			continue
 		}
-		size += feedSize(&f)
+		size += FeedSize(&f)
 		kept = append(kept, f)
 	}
 	return kept, dropped

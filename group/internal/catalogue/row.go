@@ -31,6 +31,7 @@ type Row struct {
 	Gone        []Gone             // copies of feeds whose publisher has left or is forgotten, in order
 	Left        bool               // a tombstone: the peer left in good order
 	Capacity    int                // personal feeds that the peer has room for in its fleet; 0: it is in none
+	Volunteer   bool               // the peer carries feeds of the group that nobody who is there offers
 	Seal        *feedring.Seal     // by Peer; nil on one's own
 }
 
@@ -117,7 +118,9 @@ func (r *Row) hash() uint64 {
 	h := hash.Begin.Text(string(r.Group[:])).Text(string(r.Peer)).Number(r.Incarnation).Number(r.Version)
 	h = texts(moment(moment(h, r.Admitted), r.From), r.Addrs)
 	for _, f := range r.Feeds {
-		h = h.Text(f.URL).Text(f.Title).Text(string(f.Provider)).Number(f.Epoch)
+		if h = h.Text(f.URL).Text(f.Title).Text(string(f.Provider)).Number(f.Epoch); f.Carried > 0 {
+			h = h.Text("carried").Number(f.Carried)
+		}
 	}
 	for _, b := range r.Backfilling {
 		h = h.Text(b.URL).Text(string(b.Publisher))
@@ -133,6 +136,9 @@ func (r *Row) hash() uint64 {
 	}
 	if r.Capacity > 0 {
 		h = h.Text("capacity").Number(uint64(r.Capacity))
+	}
+	if r.Volunteer {
+		h = h.Text("volunteer")
 	}
 	for _, g := range r.Gone {
 		h = h.Text("gone").Text(g.Ref.URL).Text(string(g.Ref.Publisher)).Text(string(g.Provider))
@@ -165,6 +171,16 @@ func (r *Row) Lacks(matters func(feedring.FeedRef) bool) bool {
 // Lists reports whether r publishes the feed at url.
 func (r *Row) Lists(url string) bool {
 	return !r.Left && slices.ContainsFunc(r.Feeds, func(f feedring.Feed) bool { return f.URL == url })
+}
+
+// NamedBySite reports whether r says that the site of its feed at url names the peer.
+func (r *Row) NamedBySite(url string) bool {
+	return slices.ContainsFunc(r.Vouches, func(v Vouch) bool { return v.About(feedring.FeedRef{URL: url, Publisher: r.Peer}) })
+}
+
+// About reports whether v vouches for ref.
+func (v *Vouch) About(ref feedring.FeedRef) bool {
+	return v.Publisher == ref.Publisher && feedring.OfSite(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL))
 }
 
 // SameWord reports whether two rows of a publisher say the same of its sites.

@@ -23,6 +23,7 @@ type fake struct {
 	prefixes  map[feedring.PeerID]standing.Prefix
 	addrs     []string
 	review    time.Time
+	looked    time.Time
 	out       []Output
 	requested []Request
 }
@@ -36,6 +37,7 @@ func (f *fake) Named(string) bool                        { return f.named }
 func (f *fake) Term() feedring.Term                      { return feedring.Term{Number: 1, Claimant: "m"} }
 func (f *fake) Serving() bool                            { return false }
 func (f *fake) Settled() bool                            { return f.settled }
+func (f *fake) LookedAt(string) time.Time                { return f.looked }
 func (f *fake) Leaving() bool                            { return false }
 func (f *fake) Emit(o Output)                            { f.out = append(f.out, o) }
 func (f *fake) ReviewAt(at time.Time)                    { f.review = at }

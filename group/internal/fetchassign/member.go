@@ -55,14 +55,21 @@ func (o *Member) Clone() *Member {
 	return &Member{o.group, clone.Map(o.feeds), o.fetchers, o.every, o.reportedAt}
 }
 
-// Describe follows what the peer offers.
-func (o *Member) Describe(feeds []feedring.Feed, now time.Time) {
+// carriers know of feeds that are carried for others.
+type carriers interface{ LookedAt(url string) time.Time }
+
+// Describe follows what the peer offers. Of one that it carries from now on the last fetch counts as of when others may
+// have fetched it last.
+func (o *Member) Describe(feeds []feedring.Feed, now time.Time, carried carriers) {
 	offered := make(map[string]bool, len(feeds))
 	for i := range feeds {
 		url := feeds[i].URL
 		offered[url] = true
 		if o.feeds[url] == nil {
 			o.feeds[url] = &memberFeed{since: now}
+			if at := carried.LookedAt(url); !at.IsZero() {
+				o.feeds[url].last = &datedFetch{LastFetch{Ago: max(0, now.Sub(at))}, now}
+			}
 		}
 	}
 	maps.DeleteFunc(o.feeds, func(url string, _ *memberFeed) bool { return !offered[url] })

@@ -153,7 +153,7 @@ func (h *Snapshot) mirrors(offers []catalogue.Publication) (peers []feedring.Pee
 func (h *Snapshot) eachFeed(host string, each func(offers []catalogue.Publication)) {
 	for _, scheme := range []string{"http://", "https://"} {
 		prefix := scheme + host + "/"
-		i, _ := h.find(feedring.FeedRef{URL: prefix})
+		i, _ := h.Index.Find(feedring.FeedRef{URL: prefix})
 		for feeds := h.Index.Feeds; i < len(feeds) && strings.HasPrefix(feeds[i].Ref.URL, prefix); {
 			offers := h.offers(feeds[i].Ref.URL)
 			i += len(offers)

@@ -25,6 +25,8 @@ type Membership interface {
 	Term() feedring.Term // followed; zero: none
 	Serving() bool       // this peer manages
 	Settled() bool       // the manager that is followed has admitted this peer
+	// LookedAt is until when others may have fetched a feed that this peer carries for them; zero: not known.
+	LookedAt(url string) time.Time
 	Leaving() bool
 
 	Emit(Output)
@@ -97,7 +99,7 @@ func (s *Sharing) ReviewIn(d time.Duration) {
 // Describe follows what this peer offers.
 func (s *Sharing) Describe(feeds []feedring.Feed) {
 	if s.shares() {
-		s.member.Describe(feeds, s.group.Now())
+		s.member.Describe(feeds, s.group.Now(), s.group)
 		s.ReviewIn(0)
 	}
 }

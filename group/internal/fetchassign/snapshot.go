@@ -4,7 +4,6 @@
 package fetchassign
 
 import (
-	"slices"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -56,22 +55,12 @@ func (h *Snapshot) validity() time.Duration { return Validity(h.Refresh) }
 
 // offers lists who offers a feed, this peer and those that are away included.
 func (h *Snapshot) offers(url string) []catalogue.Publication {
-	feeds := h.Index.Feeds
-	i, _ := h.find(feedring.FeedRef{URL: url})
-	n := i
-	for n < len(feeds) && feeds[n].Ref.URL == url {
-		n++
-	}
-	return feeds[i:n]
-}
-
-func (h *Snapshot) find(ref feedring.FeedRef) (int, bool) {
-	return slices.BinarySearchFunc(h.Index.Feeds, ref, func(f catalogue.Publication, ref feedring.FeedRef) int { return f.Ref.Compare(ref) })
+	return h.Index.Offers(url)
 }
 
 // offeredBy reports whether a peer that is present offers a feed.
 func (h *Snapshot) offeredBy(url string, p feedring.PeerID) bool {
-	i, ok := h.find(feedring.FeedRef{URL: url, Publisher: p})
+	i, ok := h.Index.Find(feedring.FeedRef{URL: url, Publisher: p})
 	return ok && !h.Index.Feeds[i].Away
 }
 

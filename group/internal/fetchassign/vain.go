@@ -49,8 +49,8 @@ func (s *assignedFeed) toldBy(h *Snapshot, i int) {
 
 // rests is until when the last fetch has the next one wait; zero: not at all.
 func (l *datedFetch) rests() time.Time {
-	if l == nil {
-		return time.Time{}
+	if l == nil || l.Wait <= 0 && l.Again <= 0 {
+		return time.Time{} // that another of several fetchers told one keeps nobody's turn
 	}
 	return times.Later(l.until(), l.at.Add(l.Again))
 }

@@ -1,6 +1,7 @@
 package fetchassign
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,8 @@ type board struct {
 	a     *Assigner
 	h     *Snapshot
 	every map[feedring.PeerID]time.Duration
+
+	fetchers int // that each wants
 }
 
 func newBoard(t *testing.T) *board {
@@ -21,7 +24,7 @@ func newBoard(t *testing.T) *board {
 	for _, p := range []feedring.PeerID{"p1", "p2", "p3"} {
 		rows = append(rows, &catalogue.Row{Peer: p, Feeds: []feedring.Feed{{URL: url}}})
 	}
-	return &board{t: t, a: NewAssigner(), every: map[feedring.PeerID]time.Duration{}, h: &Snapshot{
+	return &board{t: t, fetchers: 1, a: NewAssigner(), every: map[feedring.PeerID]time.Duration{}, h: &Snapshot{
 		Self: "m", Now: time.Unix(1_000_000, 0), Refresh: 10 * time.Second, Vouched: map[feedring.FeedRef]string{}, Parts: Parts{},
 		Index: catalogue.NewIndex("m", rows, func(feedring.PeerID) bool { return false }),
 	}}
@@ -31,8 +34,8 @@ func newBoard(t *testing.T) *board {
 func (d *board) runs(length time.Duration, fetch func(p feedring.PeerID) *LastFetch) (fetcher feedring.PeerID) {
 	for end := d.h.Now.Add(length); d.h.Now.Before(end); d.h.Now = d.h.Now.Add(5 * time.Minute) {
 		for i, p := range []feedring.PeerID{"p1", "p2", "p3"} {
-			r := Request{URL: url, Distance: 10 * time.Millisecond << (2 * i), Fetchers: 1, Fetching: p == fetcher, Every: d.every[p]}
-			if p == fetcher {
+			r := Request{URL: url, Distance: 10 * time.Millisecond << (2 * i), Fetchers: d.fetchers, Fetching: d.fetches(p, fetcher), Every: d.every[p]}
+			if d.fetches(p, fetcher) {
 				r.Last = fetch(p)
 			}
 			d.a.OnRequests(d.h, p, []Request{r})
@@ -41,6 +44,12 @@ func (d *board) runs(length time.Duration, fetch func(p feedring.PeerID) *LastFe
 		fetcher = d.a.feeds[url].announced[0]
 	}
 	return fetcher
+}
+
+// fetches reports whether a peer fetches, as it was told.
+func (d *board) fetches(p, fetcher feedring.PeerID) bool {
+	s := d.a.feeds[url]
+	return p == fetcher || s != nil && slices.Contains(s.announced, p)
 }
 
 func silent(feedring.PeerID) *LastFetch { return nil }
@@ -109,6 +118,24 @@ func TestFetchOfAnotherKeepsNoTurn(t *testing.T) {
 	d.runs(10*time.Minute, func(feedring.PeerID) *LastFetch { return &LastFetch{} })
 	if p := d.runs(49*time.Hour, func(feedring.PeerID) *LastFetch { return d.a.feeds[url].last.asOf(d.h.Now) }); p != "p2" {
 		t.Errorf("%s fetches", p)
+	}
+}
+
+// Of two that fetch in turn, the one that tells no fetch loses its turn, though the other tells some.
+func TestFetchesOfTheOtherFetcherKeepNoTurn(t *testing.T) {
+	d := newBoard(t)
+	d.fetchers = 2
+	d.runs(10*time.Minute, silent)
+	ago := time.Hour
+	d.runs(100*time.Hour, func(p feedring.PeerID) *LastFetch {
+		if p == "p1" {
+			return nil
+		}
+		ago = time.Hour - ago // another fetch each time
+		return &LastFetch{Ago: ago / 60}
+	})
+	if by := d.a.feeds[url].announced; slices.Contains(by, "p1") {
+		t.Errorf("%v fetch", by)
 	}
 }
 

@@ -81,6 +81,16 @@ func (l *Ledger) find(ref feedring.FeedRef) (int, bool) {
 	return slices.BinarySearchFunc(l.order, ref, func(h *Holding, ref feedring.FeedRef) int { return h.ref.Compare(ref) })
 }
 
+// HoldsAny reports whether an entry of a feed is held, whoever published it.
+func (l *Ledger) HoldsAny(url string) bool {
+	for i, _ := l.find(feedring.FeedRef{URL: url}); i < len(l.order) && l.order[i].ref.URL == url; i++ {
+		if !l.order[i].Pos.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
 func sum(ref feedring.FeedRef, p feedring.Position) uint64 {
 	return hash.Begin.Text(ref.URL).Text(string(ref.Publisher)).Number(p.Epoch).Number(p.Sequence).End()
 }

@@ -56,6 +56,9 @@ func (r *Replicator) Orphans() []catalogue.Gone {
 	return catalogue.FitGone(all)
 }
 
+// HoldsAny reports whether an entry of a feed is held, whoever published it.
+func (r *Replicator) HoldsAny(url string) bool { return r.ledger.HoldsAny(url) }
+
 // Whole lists those of feeds of which this peer has everything since a time,
 // as far as anybody told. It publishes none of them.
 func (r *Replicator) Whole(feeds []feedring.FeedRef, since time.Time) (whole []feedring.FeedRef) {

@@ -60,7 +60,7 @@ func (s *Checker) Tries(ref feedring.FeedRef) int {
 // own is the vouches of this peer's row.
 func (s *Checker) Named(ref feedring.FeedRef, own []catalogue.Vouch, now time.Time) bool {
 	return s.checks[ref].vouches(now) || slices.ContainsFunc(own, func(v catalogue.Vouch) bool {
-		return about(&v, ref) && now.Sub(v.At) <= catalogue.VouchAge
+		return v.About(ref) && now.Sub(v.At) <= catalogue.VouchAge
 	})
 }
 
@@ -97,16 +97,11 @@ func (s *Checker) Review(x *catalogue.Index, own []catalogue.Vouch, now time.Tim
 // firstCheck is when ref is due: at once, or a day after the own row's vouch.
 func firstCheck(ref feedring.FeedRef, own []catalogue.Vouch, now time.Time) time.Time {
 	for i := range own {
-		if about(&own[i], ref) {
+		if own[i].About(ref) {
 			return own[i].At.Add(every)
 		}
 	}
 	return now
-}
-
-// about reports whether v vouches for ref.
-func about(v *catalogue.Vouch, ref feedring.FeedRef) bool {
-	return v.Publisher == ref.Publisher && feedring.OfSite(ref.URL, v.Site) && (len(v.Feeds) == 0 || slices.Contains(v.Feeds, ref.URL))
 }
 
 // Outcome is how a check ended.
@@ -242,7 +237,7 @@ func (s *Checker) Expire(own []catalogue.Vouch, now time.Time) (left []catalogue
 // without takes the vouch for a feed out of own, and reports whether there was one.
 func without(own []catalogue.Vouch, ref feedring.FeedRef) (left []catalogue.Vouch, changed bool) {
 	for _, v := range own {
-		if about(&v, ref) {
+		if v.About(ref) {
 			changed = true
 			v.Feeds = slices.DeleteFunc(slices.Clone(v.Feeds), func(f string) bool { return f == ref.URL })
 			if len(v.Feeds) == 0 {

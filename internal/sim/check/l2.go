@@ -14,7 +14,7 @@ type l2 struct{ *record }
 // at a time. Later entries still have time.
 func (c *l2) Level(theme feedring.Theme, members []int32, then time.Duration) (why string) {
 	for _, l := range c.cfg.Logs() {
-		if l.Theme != theme {
+		if l.Theme != theme || l.Ended {
 			continue
 		}
 		owner := c.cfg.Index(l.Ref.Publisher)

@@ -93,6 +93,8 @@ type membership struct {
 	owedBefore   owedHeads                        // … before the message of this step
 	assignments  map[string]group.FetchAssignment // who looks at its feeds, by address
 	own          map[string]bool                  // its feeds whose sites named it when it last looked
+	carried      map[string]bool                  // the feeds that it carries for others, as its machine last said
+	looks        map[string]time.Duration         // when it last told a look at a feed, or its turn there began
 }
 
 // owedHeads is what a peer was told when it was last admitted.

@@ -92,6 +92,8 @@ type Witness struct {
 	missing
 	ticket
 	fetchers
+	idleTurns
+	orphans
 	calmAlternates
 	calmAnswers
 	calmEntries
@@ -129,7 +131,7 @@ func New(cfg Config) *Witness {
 		patience: patience{r, q, map[asking]coordinating{}, map[asking]*shortcut{}},
 		missing:  missing{r, map[lookedUp][]answer{}},
 		ticket:   ticket{r},
-		fetchers: fetchers{r},
+		fetchers: fetchers{r}, idleTurns: idleTurns{r}, orphans: orphans{r},
 
 		calmAlternates: calmAlternates{r}, calmAnswers: calmAnswers{r, q}, calmEntries: calmEntries{r},
 		calmExchanges: calmExchanges{r}, calmMarks: calmMarks{r}, calmNews: calmNews{record: r},
@@ -259,6 +261,8 @@ func (w *Witness) groupInput(p int32, o *peerRecord, in peer.In) {
 		}
 	case group.Detach:
 		o.membership(in.Group).leaves(x.Stream)
+	case group.OriginFetched:
+		w.idleTurns.fetched(p, in.Group, x)
 	case group.Checked:
 		w.t8.looked(p, in.Group, x)
 	case group.Fetched:
@@ -309,8 +313,12 @@ func (w *Witness) Did(p int32, out peer.Output) {
 	case group.Prune:
 		w.s9.prunes(p, out)
 	case group.FetchAssignment:
+		w.idleTurns.turns(p, out)
+		w.orphans.turns(p, out)
 		w.fetchers.turns(p, out)
 		w.t8.turns(p, out)
+	case group.Carry:
+		w.orphans.carries(p, out)
 	case group.Admit:
 		w.ticket.admits(p, o)
 		o.membership(out.Group).serves(out.Stream)

@@ -37,6 +37,7 @@ type Log struct {
 	Group    feedring.GroupID // of Theme
 	Provider feedring.Provider
 	Entries  []*Entry // in the order of positions
+	Ended    bool     // its publisher offers the feed no more: who comes later is not told of it
 }
 
 // Add takes an entry that is synced at the publisher. It fails where the

@@ -148,7 +148,9 @@ type RowBody struct {
 	// Copies of feeds whose publisher has left or is forgotten.
 	Gone []*Gone `protobuf:"bytes,12,rep,name=gone,proto3" json:"gone,omitempty"`
 	// In the group of a fleet: how many personal feeds the peer has room for.
-	Fleet         uint32 `protobuf:"varint,14,opt,name=fleet,proto3" json:"fleet,omitempty"`
+	Fleet uint32 `protobuf:"varint,14,opt,name=fleet,proto3" json:"fleet,omitempty"`
+	// The peer carries feeds of the group that nobody who is there offers.
+	Volunteer     bool `protobuf:"varint,15,opt,name=volunteer,proto3" json:"volunteer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -272,6 +274,13 @@ func (x *RowBody) GetFleet() uint32 {
 		return x.Fleet
 	}
 	return 0
+}
+
+func (x *RowBody) GetVolunteer() bool {
+	if x != nil {
+		return x.Volunteer
+	}
+	return false
 }
 
 // Gone is a feed that no row lists any more.
@@ -2809,7 +2818,7 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	"\x04term\x18\x02 \x01(\v2\x11.feedring.v1.TermR\x04term\"9\n" +
 	"\tClaimBody\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\fR\x05group\x12\x16\n" +
-	"\x06number\x18\x02 \x01(\x04R\x06number\"\xb6\x03\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\"\xd4\x03\n" +
 	"\aRowBody\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\fR\x05group\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\x04R\vincarnation\x12\x18\n" +
@@ -2825,7 +2834,8 @@ const file_feedring_v1_group_proto_rawDesc = "" +
 	" \x01(\bR\x04left\x12\x17\n" +
 	"\akeep_ms\x18\v \x01(\x03R\x06keepMs\x12%\n" +
 	"\x04gone\x18\f \x03(\v2\x11.feedring.v1.GoneR\x04gone\x12\x14\n" +
-	"\x05fleet\x18\x0e \x01(\rR\x05fleet\"L\n" +
+	"\x05fleet\x18\x0e \x01(\rR\x05fleet\x12\x1c\n" +
+	"\tvolunteer\x18\x0f \x01(\bR\tvolunteer\"L\n" +
 	"\x04Gone\x12(\n" +
 	"\x04feed\x18\x01 \x01(\v2\x14.feedring.v1.FeedRefR\x04feed\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\"m\n" +

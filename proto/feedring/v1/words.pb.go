@@ -385,11 +385,14 @@ func (x *PeerInfo) GetAddrs() []string {
 
 // Feed is a feed as its publisher's catalogue row tells it.
 type Feed struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	Title         string                 `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	Provider      string                 `protobuf:"bytes,3,opt,name=provider,proto3" json:"provider,omitempty"`
-	Epoch         uint64                 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Url      string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	Title    string                 `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	Provider string                 `protobuf:"bytes,3,opt,name=provider,proto3" json:"provider,omitempty"`
+	Epoch    uint64                 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// In a row: the Unix second since when the feed is carried for others, since
+	// nobody who is there offers it; 0: it was added by the peer's owner.
+	Carried       uint64 `protobuf:"varint,5,opt,name=carried,proto3" json:"carried,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -452,6 +455,13 @@ func (x *Feed) GetEpoch() uint64 {
 	return 0
 }
 
+func (x *Feed) GetCarried() uint64 {
+	if x != nil {
+		return x.Carried
+	}
+	return 0
+}
+
 var File_feedring_v1_words_proto protoreflect.FileDescriptor
 
 const file_feedring_v1_words_proto_rawDesc = "" +
@@ -478,12 +488,13 @@ const file_feedring_v1_words_proto_rawDesc = "" +
 	"\x04hash\x18\x05 \x01(\fR\x04hash\"0\n" +
 	"\bPeerInfo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
-	"\x05addrs\x18\x02 \x03(\tR\x05addrs\"`\n" +
+	"\x05addrs\x18\x02 \x03(\tR\x05addrs\"z\n" +
 	"\x04Feed\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x1a\n" +
 	"\bprovider\x18\x03 \x01(\tR\bprovider\x12\x14\n" +
-	"\x05epoch\x18\x04 \x01(\x04R\x05epochB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
+	"\x05epoch\x18\x04 \x01(\x04R\x05epoch\x12\x18\n" +
+	"\acarried\x18\x05 \x01(\x04R\acarriedB;Z9github.com/feedring/feedring/proto/feedring/v1;feedringv1b\x06proto3"
 
 var (
 	file_feedring_v1_words_proto_rawDescOnce sync.Once
