@@ -106,7 +106,7 @@ func (a *assembly) feeds() (err error) {
 		Self: a.ID(), Store: a.store, Storage: a.writing, Cache: a.own, Loop: a.loop, Offers: a.offers,
 		Identity: a.identity, StandIns: standInEntries, OptOuts: withheld{a.optOuts, a.members}, Tasks: &a.running, Log: a.log, Share: a.cfg.Share,
 		AllowPrivate: a.cfg.AllowPrivateFeeds, Interval: a.cfg.Interval, Policy: a.cfg.Policy, Budget: a.cfg.Budget,
-		Refresh: a.cfg.Refresh, Freshness: a.cfg.Freshness,
+		Refresh: a.cfg.Refresh, Freshness: a.cfg.Freshness, Volunteers: a.cfg.volunteers(), Blocks: a.blocks,
 	}, a.cfg.Feeds); err != nil {
 		return err
 	}

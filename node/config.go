@@ -38,6 +38,9 @@ type Config struct {
 	Feeds          []feedring.FeedSpec
 	Sites          []string         // that may name this peer on a network of the mode vouched, besides those of its feeds
 	Read           []feedring.Theme // groups that are joined without a feed of one's own: cached, carried, served to readers
+	// Volunteer has this peer carry feeds in groups of Read whose publishers are gone: it fetches and publishes them for a
+	// week at most.
+	Volunteer bool
 	// Share is how much of an entry leaves this peer, where its feed does not say;
 	// empty: everything. It holds for what is published from then on.
 	Share feedring.Share
@@ -105,6 +108,7 @@ func Default() Config {
 		Refresh:   10 * time.Second,
 		Attempts:  3,
 		Interests: defaultInterests,
+		Volunteer: true,
 
 		PrivatePeers: PrivatePeersSettled,
 	}
@@ -127,6 +131,14 @@ func (c *Config) proxies() asker.Proxies {
 		return nil
 	}
 	return asker.Proxies{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+}
+
+// volunteers are the themes in whose groups this peer carries feeds of others.
+func (c *Config) volunteers() []feedring.Theme {
+	if !c.Volunteer {
+		return nil
+	}
+	return c.Read
 }
 
 // keeps is how long copies are kept beyond freshness; 0: they are not.

@@ -82,6 +82,8 @@ func (e *effects) do(out peer.Output) {
 		e.credit.Take(o)
 	case group.FetchAssignment:
 		e.origins.Assign(o)
+	case group.Carry:
+		e.origins.Carry(o)
 	case group.VerifyStandIn:
 		e.origins.Verify(o)
 	case group.MeasureOrigin:

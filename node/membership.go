@@ -226,7 +226,7 @@ func (n *Node) readable(o peer.Offer) peer.Offer {
 		o.Read = nil
 	}
 	if n.members.guest() || n.members.readsOnly() {
-		o.Feeds = nil
+		o.Feeds, o.Volunteer = nil, false
 	}
 	return o
 }

@@ -78,7 +78,7 @@ func (n offered) Offered() peer.Offer {
 	if n.fleet != nil {
 		n.loop.states.themes.add(n.fleet.link.Theme())
 	}
-	return n.fleet.offer(n.readable(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read}))
+	return n.fleet.offer(n.readable(peer.Offer{Addrs: n.host.Addrs(), Feeds: feeds, Read: n.cfg.Read, Volunteer: n.cfg.Volunteer}))
 }
 
 // fetchOrigins lasts until the peer stops fetching.

@@ -295,6 +295,7 @@ type FeedStatus struct {
 	SitePeer  feedring.PeerID   `json:"site_peer,omitempty"`   // the same, where the feed names the peer alone
 	Front     string            `json:"front,omitempty"`       // where this peer serves it
 	Readers   int               `json:"readers,omitempty"`     // there, within a day; an estimate
+	Carried   time.Time         `json:"carried,omitzero"`      // carried for others, since nobody who is there offers it since then; zero: the owner added it
 	File      string            `json:"file,omitempty"`        // read instead of the URL; told to the owner only
 	Fixed     bool              `json:"from_config,omitempty"` // given by flag or file: cannot be removed at run time
 }

@@ -35,7 +35,7 @@ func (s *site) showHome(w http.ResponseWriter, r *http.Request, status int, sent
 	for _, f := range own.Feeds {
 		h.Feeds = append(h.Feeds, pages.Feed{
 			URL: f.URL, Title: f.Title, Theme: f.Theme, Provider: f.Provider, Entries: f.Entries,
-			LastFetch: f.LastFetch, LastOK: f.LastOK, NextFetch: f.NextFetch, Rests: f.Rests, FetchedBy: f.FetchedBy, Error: f.Error, VouchedBy: f.VouchedBy, Join: f.Join, SitePeer: f.SitePeer,
+			LastFetch: f.LastFetch, LastOK: f.LastOK, NextFetch: f.NextFetch, Rests: f.Rests, FetchedBy: f.FetchedBy, Carried: !f.Carried.IsZero(), Error: f.Error, VouchedBy: f.VouchedBy, Join: f.Join, SitePeer: f.SitePeer,
 		})
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), infoWithin)

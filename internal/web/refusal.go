@@ -149,6 +149,15 @@ func (e *FixedError) Error() string {
 		e.Name, e.Flag, strings.ToUpper(e.Flag))
 }
 
+// CarriedError is for a feed that the peer carries for others, and is to be removed.
+type CarriedError struct{ URL string }
+
+// Error implements error.
+func (e *CarriedError) Error() string {
+	return e.URL + " is carried for others, since nobody offers it at present: that ends by itself, after a week at most. " +
+		"With serve --volunteer=false this peer carries nothing"
+}
+
 // KnownFeedError is for a feed that is there already with another theme, provider
 // or share.
 type KnownFeedError struct{ Known, Requested feedring.FeedSpec }

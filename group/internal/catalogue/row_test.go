@@ -32,6 +32,10 @@ func TestContentHashIsAsTheProtocolSays(t *testing.T) {
 		"vouch `s`, `b`, 3000, `u`": row(func(r *Row) {
 			r.Vouches = []Vouch{{Site: "s", Publisher: "b", At: at(3000), Feeds: []string{"u"}}}
 		}),
+		"feed `u`, `t`, `p`, epoch 3, carried since 4": row(func(r *Row) {
+			r.Feeds = []feedring.Feed{{URL: "u", Title: "t", Provider: "p", Epoch: 3, Carried: 4}}
+		}),
+		"volunteers":         row(func(r *Row) { r.Volunteer = true }),
 		"left":               row(func(r *Row) { r.Left = true }),
 		"keeps for a second": row(func(r *Row) { r.Keep = time.Second }),
 		"gone `u` of `b`, `p`": row(func(r *Row) {

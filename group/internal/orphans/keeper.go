@@ -24,6 +24,7 @@ const (
 	waitPeriods = 10                        // that nobody has offered a feed, or that somebody does again
 	carryFor    = 7 * 24 * time.Hour        // at most
 	near        = 8                         // volunteers next to a feed on the circle that may carry it
+	maxOfSite   = 60                        // feeds of one site: one request a minute
 	maxBytes    = catalogue.MaxBytes / 4    // of the carried feeds in the row
 	maxOwn      = feedring.MaxFeeds - 2_000 // own feeds of a peer that still carries others
 	maxOwnBytes = catalogue.MaxBytes / 2    // of them

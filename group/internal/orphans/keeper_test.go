@@ -23,13 +23,13 @@ type group struct {
 	rows map[feedring.PeerID]*catalogue.Row
 	away map[feedring.PeerID]bool
 	new  map[feedring.PeerID]bool // peers that are not known for long enough
-	of   map[feedring.PeerID]*seat
+	of   map[feedring.PeerID]*member
 	idle map[feedring.PeerID]bool // volunteers that carry nothing, whatever their keeper says
 	none map[string]bool          // feeds of which nobody holds an entry
 }
 
-// seat is the group as one volunteer sees it.
-type seat struct {
+// member is the group as one volunteer sees it.
+type member struct {
 	*group
 	self   feedring.PeerID
 	keeper *Keeper
@@ -38,8 +38,8 @@ type seat struct {
 	told   int
 }
 
-func (s *seat) Now() time.Time { return s.now }
-func (s *seat) Index() *catalogue.Index {
+func (s *member) Now() time.Time { return s.now }
+func (s *member) Index() *catalogue.Index {
 	var rows []*catalogue.Row
 	for _, row := range s.rows {
 		rows = append(rows, row)
@@ -47,25 +47,25 @@ func (s *seat) Index() *catalogue.Index {
 	return catalogue.NewIndex(s.self, rows, func(p feedring.PeerID) bool { return s.away[p] })
 }
 
-func (s *seat) Member(p feedring.PeerID) catalogue.Member {
+func (s *member) Member(p feedring.PeerID) catalogue.Member {
 	return catalogue.Member{Row: s.rows[p], Away: s.away[p]}
 }
-func (s *seat) Prefix(p feedring.PeerID) standing.Prefix { return "" }
-func (s *seat) Known(p feedring.PeerID) bool             { return s.rows[p] != nil && !s.new[p] }
-func (s *seat) Holds(url string) bool                    { return !s.none[url] }
-func (s *seat) CarryAt(at time.Time)                     { s.at = at }
-func (s *seat) CarryTime() time.Time                     { return s.at }
-func (s *seat) Emit(o Output)                            { s.list, s.told = o.(Carry).Feeds, s.told+1 }
+func (s *member) Prefix(p feedring.PeerID) standing.Prefix { return "" }
+func (s *member) Known(p feedring.PeerID) bool             { return s.rows[p] != nil && !s.new[p] }
+func (s *member) Holds(url string) bool                    { return !s.none[url] }
+func (s *member) CarryAt(at time.Time)                     { s.at = at }
+func (s *member) CarryTime() time.Time                     { return s.at }
+func (s *member) Emit(o Output)                            { s.list, s.told = o.(Carry).Feeds, s.told+1 }
 
 func newGroup(t *testing.T, volunteers int) *group {
 	g := &group{
 		t: t, now: time.Unix(1_000_000, 0), rows: map[feedring.PeerID]*catalogue.Row{}, away: map[feedring.PeerID]bool{}, new: map[feedring.PeerID]bool{},
-		of: map[feedring.PeerID]*seat{}, idle: map[feedring.PeerID]bool{}, none: map[string]bool{},
+		of: map[feedring.PeerID]*member{}, idle: map[feedring.PeerID]bool{}, none: map[string]bool{},
 	}
 	for i := range volunteers {
 		p := feedring.PeerID(fmt.Sprintf("v%d", i+1))
 		g.rows[p] = &catalogue.Row{Peer: p, Volunteer: true}
-		s := &seat{group: g, self: p}
+		s := &member{group: g, self: p}
 		s.keeper = New(Config{Self: p, Refresh: r}, s)
 		g.of[p] = s
 		s.keeper.Describe(true, nil)
@@ -264,7 +264,7 @@ func TestAWeekAtMost(t *testing.T) {
 	g.passes(6 * 24 * time.Hour)
 	g.carry("after six days", 2)
 	delete(g.rows, "p") // it is forgotten
-	g.of["v3"] = &seat{group: g, self: "v3"}
+	g.of["v3"] = &member{group: g, self: "v3"}
 	g.rows["v3"] = &catalogue.Row{Peer: "v3", Volunteer: true}
 	g.of["v3"].keeper = New(Config{Self: "v3", Refresh: r}, g.of["v3"])
 	g.of["v3"].keeper.Describe(true, nil)
@@ -299,7 +299,7 @@ func TestTenThousandOrphans(t *testing.T) {
 	g := newGroup(t, 2)
 	var many []string
 	for i := range 10_000 {
-		many = append(many, fmt.Sprintf("https://victim.example/%05d", i))
+		many = append(many, fmt.Sprintf("https://name%05d.example/rss", i))
 	}
 	few := []string{"https://a.example/", "https://b.example/", "https://c.example/"}
 	g.offers("sybil", many...)
@@ -326,6 +326,26 @@ func TestTenThousandOrphans(t *testing.T) {
 	if both > MaxCarried/2 {
 		t.Errorf("%d of them are carried twice, while others are not", both)
 	}
+}
+
+// However many feeds somebody made up at one site, and under whatever names below it, a volunteer carries few of them.
+func TestManyFeedsOfOneSite(t *testing.T) {
+	g := newGroup(t, 2)
+	var many []string
+	for i := range 2_000 {
+		many = append(many, fmt.Sprintf("https://n%d.victim.example/%d", i%100, i))
+	}
+	g.offers("sybil", many...)
+	g.offers("p", url)
+	g.goes("sybil", true)
+	g.goes("p", true)
+	g.passes(20 * r)
+	for _, p := range []feedring.PeerID{"v1", "v2"} {
+		if n := len(g.rows[p].Feeds); n != maxOfSite+1 {
+			t.Errorf("%s carries %d", p, n)
+		}
+	}
+	g.carry("beside them", 2)
 }
 
 // What a volunteer carried before it started again it goes on with, and no longer than before.

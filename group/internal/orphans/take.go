@@ -3,6 +3,7 @@ package orphans
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -120,10 +121,11 @@ func (k *Keeper) take(due []candidate) {
 	if len(due) == 0 {
 		return
 	}
-	count, size, own, ownSize := 0, 0, 0, 0
+	count, size, own, ownSize, sites := 0, 0, 0, 0, map[string]int{}
 	for _, f := range k.feeds {
 		if f.carried {
 			count, size = count+1, size+catalogue.FeedSize(&f.feed)
+			sites[siteOf(f.feed.URL)]++
 		}
 	}
 	row := k.group.Member(k.cfg.Self).Row
@@ -146,11 +148,25 @@ func (k *Keeper) take(due []candidate) {
 	slices.SortStableFunc(due, func(a, b candidate) int { return cmp.Compare(a.turn, b.turn) })
 	for i := range due {
 		f := &due[i].feed
+		site := siteOf(f.URL)
+		if sites[site] >= maxOfSite {
+			continue
+		}
 		if size += catalogue.FeedSize(f); count >= MaxCarried || size > maxBytes {
 			return
 		}
 		count++
+		sites[site]++
 		o := k.feeds[f.URL]
 		o.carried, o.feed = true, *f
 	}
+}
+
+// siteOf is the last two labels of a feed's host: somebody who made feeds up can have as many names below them as they like.
+func siteOf(url string) string {
+	name := feedring.HostOf(url).Name()
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		return name[strings.LastIndexByte(name[:i], '.')+1:]
+	}
+	return name
 }

@@ -41,7 +41,7 @@ func (pl *Placer) unserved(p *lookup) (all []unserved) {
 				continue
 			}
 			l := unserved{name, []feedring.FeedRef{f.Ref}}
-			if f.Away { // and so are all
+			if f.Away { // and so are all, but for who carries it
 				l.refs = mirrors(feeds[:n])
 			}
 			all = append(all, l)
@@ -52,9 +52,11 @@ func (pl *Placer) unserved(p *lookup) (all []unserved) {
 }
 
 func mirrors(feeds []catalogue.Publication) []feedring.FeedRef {
-	refs := make([]feedring.FeedRef, len(feeds))
+	refs := make([]feedring.FeedRef, 0, len(feeds))
 	for i := range feeds {
-		refs[i] = feeds[i].Ref
+		if feeds[i].Carried == 0 || len(feeds) == 1 {
+			refs = append(refs, feeds[i].Ref)
+		}
 	}
 	return refs
 }

@@ -189,12 +189,14 @@ func (pl *Placer) planPublishers(p *lookup, feeds []catalogue.Publication) {
 }
 
 // preferred chooses among the publishers of one address: those that the site
-// vouches for before mirrors, those that are there before those that are away.
+// vouches for before mirrors, those that are there before those that are away. Who carries the feed for others has what came
+// since they are gone, and stands for none of them.
 func (pl *Placer) preferred(mirrors []catalogue.Publication) []catalogue.Publication {
 	vouched := pl.group.Vouched()
 	for _, fits := range []func(catalogue.Publication) bool{
 		func(f catalogue.Publication) bool { return !f.Away && vouched[f.Ref] != "" },
-		func(f catalogue.Publication) bool { return !f.Away },
+		func(f catalogue.Publication) bool { return !f.Away && f.Carried == 0 },
+		func(f catalogue.Publication) bool { return f.Away == (f.Carried == 0) },
 	} {
 		var chosen []catalogue.Publication
 		for _, f := range mirrors {

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -237,5 +238,31 @@ func TestManagerAmongManyUnderWay(t *testing.T) {
 		if of["p1"] < mean/2 || of["p1"] > 3*mean/2 {
 			t.Errorf("with %d under way the manager has %d of %d grants, %d in the mean", underWay, of["p1"], len(g.granted), mean)
 		}
+	}
+}
+
+// Vouched implements Membership.
+func (f *fake) Vouched() map[feedring.FeedRef]string { return nil }
+
+// Who carries a feed for others is asked, and stands for none of those that are away: they are missing, or there are copies.
+func TestCarriersStandForNobody(t *testing.T) {
+	pl, _ := newPlacer()
+	offer := func(p feedring.PeerID, away bool, carried uint64) catalogue.Publication {
+		return catalogue.Publication{Ref: feedring.FeedRef{URL: "u", Publisher: p}, Away: away, Carried: carried}
+	}
+	gone, there, carries, carried := offer("gone", true, 0), offer("there", false, 0), offer("carries", false, 7), offer("carried", true, 7)
+	for _, x := range []struct{ all, want []catalogue.Publication }{
+		{[]catalogue.Publication{carries, gone}, []catalogue.Publication{carries, gone}},
+		{[]catalogue.Publication{carried, carries, gone}, []catalogue.Publication{carries, gone}},
+		{[]catalogue.Publication{carries, gone, there}, []catalogue.Publication{there}},
+		{[]catalogue.Publication{carries}, []catalogue.Publication{carries}},
+		{[]catalogue.Publication{carried}, []catalogue.Publication{carried}},
+	} {
+		if got := pl.preferred(x.all); !slices.Equal(got, x.want) {
+			t.Errorf("of %v it asks %v", x.all, got)
+		}
+	}
+	if refs := mirrors([]catalogue.Publication{carried, carries, gone}); !slices.Equal(refs, []feedring.FeedRef{gone.Ref}) {
+		t.Errorf("copies of %v are asked for", refs)
 	}
 }

@@ -108,6 +108,7 @@ type Feed struct {
 	NextFetch  time.Time
 	Rests      bool // FetchedBy fetches, and not this peer
 	FetchedBy  feedring.PeerID
+	Carried    bool   // for others, who do not offer it at present
 	Error      string // of the last fetch; empty: none
 	VouchedBy  string
 	Join       string          // its site runs a peer of its own: what --join takes

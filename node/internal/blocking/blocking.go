@@ -316,6 +316,11 @@ func (b *Blocks) Feed(ref feedring.FeedRef) bool {
 	return ref.Publisher != b.self && b.policy.Load().Feed(ref)
 }
 
+// BlocksFeed reports whether the feeds of an address are blocked, whoever publishes them.
+func (b *Blocks) BlocksFeed(url string) bool {
+	return b.policy.Load().Feed(feedring.FeedRef{URL: url})
+}
+
 // OwnFeed is Feed by the blocks of this peer's owner alone.
 func (b *Blocks) OwnFeed(ref feedring.FeedRef) bool {
 	return ref.Publisher != b.self && b.policy.Load().Own.Feed(ref)

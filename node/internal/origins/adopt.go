@@ -10,10 +10,16 @@ import (
 // not published again: the group has it. The site's own peer publishes all, since
 // its word is another one than a mirror's; so does who never had others beside it.
 func (o *Feeds) Mirrors(url string) []feedring.PeerID {
-	if t := o.assignments.of(url); !t.mirrored || t.Own || o.Vouched(url) {
+	if t := o.assignments.of(url); !t.mirrored && !o.carries(url) || t.Own || o.Vouched(url) {
 		return nil
 	}
 	return slices.DeleteFunc(o.Store.Publishers(url), func(p feedring.PeerID) bool { return p == o.Self })
+}
+
+// carries reports whether a feed is carried for others.
+func (o *Feeds) carries(url string) bool {
+	f, ok := o.get(url)
+	return ok && f.carried() > 0
 }
 
 // Adopted notes that entries of mirrors stand for this peer's own.

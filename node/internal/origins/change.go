@@ -22,6 +22,7 @@ func (o *Feeds) addAll(ctx context.Context, specs []feedring.FeedSpec, titles []
 	defer o.changing.Unlock()
 	said := make([]web.Added, len(specs))
 	specs, moves := o.recogniseAll(specs)
+	o.keepCarried(ctx, specs)
 	fresh := o.fresh(specs, said)
 	o.moveAll(ctx, specs, moves, said)
 	fresh = slices.DeleteFunc(fresh, func(i int) bool { return said[i].Err != nil })
@@ -268,11 +269,26 @@ func (o *Feeds) remove(ctx context.Context, url string) error {
 	switch {
 	case f == nil:
 		return notOurs(url)
+	case f.carried() > 0:
+		return &web.CarriedError{URL: url}
 	case f.fixed:
 		return &web.FixedError{Name: url, Flag: "feed"}
 	}
 	if err := o.Store.Delete(ctx, store.BucketFeed, addedFeed+url); err != nil {
 		return storage.NotKept(url+" was not removed", err)
+	}
+	o.drop(ctx, url)
+	o.Offers.Now()
+	return nil
+}
+
+// drop forgets a feed of this peer's, but for its log and what is known of its origin. changing is held.
+func (o *Feeds) drop(ctx context.Context, url string) {
+	o.mu.Lock()
+	f := o.feeds.Get(url)
+	o.mu.Unlock()
+	if f == nil {
+		return
 	}
 	o.watcher.Remove(url)
 	o.Cache.Withdraw(url)
@@ -289,6 +305,4 @@ func (o *Feeds) remove(ctx context.Context, url string) error {
 	o.mu.Lock()
 	o.recent.drop(url)
 	o.mu.Unlock()
-	o.Offers.Now()
-	return nil
 }

@@ -132,6 +132,8 @@ type Config struct {
 	Interval     time.Duration // between fetches of each origin; 0: scheduled
 	Policy       watch.Rule
 	Budget       time.Duration
+	Volunteers   []feedring.Theme // of whose groups feeds are carried for others
+	Blocks       Blocks           // nil: nothing is blocked
 }
 
 // Parts are what the feeds work with once they are loaded.
@@ -166,12 +168,14 @@ type Feeds struct {
 	changing  sync.Mutex // one feed is added or removed at a time
 	mu        sync.Mutex
 	feeds     *keyed.Set[string, origin]
-	addresses moved.Table        // of feeds that were moved
-	few       map[string]*origin // of feeds, those that are public or read from a file
-	titles    map[string]string  // of those that are public
-	erased    map[string]uint64  // epochs above logs that were erased since the start
-	recent    dirtyStates        // what fetches left of feeds
-	unsaved   int                // fetches whose state the disk did not take
+	addresses moved.Table                          // of feeds that were moved
+	few       map[string]*origin                   // of feeds, those that are public or read from a file
+	titles    map[string]string                    // of those that are public
+	erased    map[string]uint64                    // epochs above logs that were erased since the start
+	recent    dirtyStates                          // what fetches left of feeds
+	unsaved   int                                  // fetches whose state the disk did not take
+	toCarry   map[feedring.GroupID][]feedring.Feed // what the machine said last, and is not done yet
+	carrying  bool                                 // somebody sees to toCarry
 
 	looks atomic.Uint64 // see Looks
 }
@@ -254,6 +258,9 @@ func (o *Feeds) load(configured []feedring.FeedSpec) error {
 		f.fixed = true
 		o.set(f)
 	}
+	if err := o.loadCarried(); err != nil {
+		return err
+	}
 	switch public, private := o.count(); {
 	case public > feedring.MaxFeeds:
 		return errTooManyFeeds
@@ -326,7 +333,7 @@ func (o *Feeds) Offered() map[feedring.Theme][]feedring.Feed {
 			continue
 		}
 		feeds[f.theme()] = append(feeds[f.theme()], feedring.Feed{
-			URL: url, Title: o.title(url), Provider: f.spec().Provider, Epoch: o.epoch(f.spec()),
+			URL: url, Title: o.title(url), Provider: f.spec().Provider, Epoch: o.epoch(f.spec()), Carried: f.carried(),
 		})
 	}
 	for _, list := range feeds {

@@ -60,6 +60,9 @@ func (o *Feeds) noteOffered() error {
 // offeredSince is since when one of this peer's feeds is offered; zero: it is not
 // known.
 func (o *Feeds) offeredSince(url string, fixed bool) (time.Time, error) {
+	if f, ok := o.get(url); ok && f.carried() > 0 {
+		return o.carriedOffered(f.carried()), nil
+	}
 	if fixed {
 		var row offeredRow
 		err := o.row(offeredFeed+url, &row)

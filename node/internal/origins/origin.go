@@ -30,6 +30,7 @@ type more struct {
 	share    feedring.Share
 	file     string
 	weight   float64 // 0: by its readers
+	carried  uint64  // for others, since nobody has offered it since that Unix second; 0: its owner added it
 }
 
 func newOrigin(spec feedring.FeedSpec) *origin {
@@ -70,4 +71,12 @@ func (f *origin) file() string {
 		return ""
 	}
 	return f.more.file
+}
+
+// carried is since when a feed is carried for others; 0: it is not.
+func (f *origin) carried() uint64 {
+	if f.more == nil {
+		return 0
+	}
+	return f.more.carried
 }

@@ -43,6 +43,9 @@ func (o *Feeds) feedStatus(url string, f origin) web.FeedStatus {
 		LastFetch: wholeSecond(known.LastFetch), LastOK: wholeSecond(known.LastSuccess), NextFetch: wholeSecond(known.NextFetch),
 		Error: known.LastError, Private: known.Private, Gone: known.Gone && known.NextFetch.IsZero(), Fixed: f.fixed, File: f.file(),
 	}
+	if f.carried() > 0 {
+		st.Carried = time.Unix(int64(f.carried()), 0).UTC()
+	}
 	if known.Omitted > 0 {
 		st.Taken, st.In = document.MaxItems, document.MaxItems+known.Omitted
 	}

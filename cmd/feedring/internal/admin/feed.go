@@ -203,7 +203,7 @@ func (a *commands) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 		g.Add(cmp.Or(show.Printable(feed.Theme), "(private)"), show.Printable(feed.Provider), addressOf(feed),
 			strconv.Itoa(feed.Entries), a.lastFetch(feed.LastFetch, feed.FetchedBy, feed.Rests, feed.Turn, feed.Turns), cmp.Or(show.Printable(feed.Error), "-"),
 			strconv.Itoa(feed.Readers), cmp.Or(show.Printable(feed.Front), "-"))
-		offers = append(offers, omittedLine(show.Printable(feed.URL), feed.Taken, feed.In), a.joinOffer(feed.URL, feed.Joinable))
+		offers = append(offers, omittedLine(show.Printable(feed.URL), feed.Taken, feed.In), a.carriedLine(&feed), a.joinOffer(feed.URL, feed.Joinable))
 	}
 	if asJSON {
 		return nil
@@ -220,6 +220,15 @@ func omittedLine(url string, taken, of int) string {
 		return ""
 	}
 	return fmt.Sprintf("%s: took the newest %s of %s entries", url, thousands(taken), thousands(of))
+}
+
+// carriedLine says that a feed is carried for others, and how to keep it; empty: it is not.
+func (a *commands) carriedLine(feed *api.Feed) string {
+	if feed.Carried.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%s: carried for others, since nobody who is there offers it (%s); to keep it: feedring feed add %s --theme %s",
+		show.Printable(feed.URL), show.Ago(a.Now(), feed.Carried), show.Printable(feed.URL), show.Printable(feed.Theme))
 }
 
 // thousands writes a number with commas.

@@ -37,6 +37,7 @@ type Feed struct {
 	In        int       `json:"document_entries,omitempty"`
 	Front     string    `json:"front,omitempty"`   // where the peer serves it to pollers
 	Readers   int       `json:"readers,omitempty"` // there, within a day
+	Carried   time.Time `json:"carried,omitzero"`  // carried for others since then; zero: the peer's owner added it
 	Site      string    `json:"site,omitempty"`    // the page that was given, where that names the feed
 	Force     bool      `json:"force,omitempty"`   // asked for: added also where no feed is there
 	Joinable

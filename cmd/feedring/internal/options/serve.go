@@ -33,6 +33,7 @@ type Serve struct {
 	given                         Network
 	share                         string
 	lan, private, httpOpen        bool
+	volunteer                     bool
 	JSON                          bool
 	interval, freshness, refresh  Duration
 	keep                          keepFlag
@@ -56,7 +57,7 @@ func NewServe() *Serve {
 		trust: List{Kind: "key|domain", Check: checkTrust},
 		http:  d.HTTP, network: d.Network, attempts: d.Attempts, fetchers: d.Fetchers,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
-		policy: policyFlag(d.Policy), budget: Duration(d.Budget), privatePeers: privatePeersFlag(d.PrivatePeers), interests: d.Interests,
+		policy: policyFlag(d.Policy), budget: Duration(d.Budget), privatePeers: privatePeersFlag(d.PrivatePeers), interests: d.Interests, volunteer: d.Volunteer,
 	}
 }
 
@@ -78,6 +79,8 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.Var(&o.sites, "site", "in a vouched network: domain that names this peer, if it publishes none of its feeds (repeat)")
 	flags.Var(&o.read, "read", "theme whose group to join without a feed in it: its entries are kept here while they are fresh, passed on to its peers, and "+
 		"served to readers (repeat)")
+	flags.BoolVar(&o.volunteer, "volunteer", o.volunteer, "in the groups of --read: fetch and publish feeds whose publishers are gone, 1,000 of a group at most and each for a week at most, "+
+		"until who offered them is back")
 	flags.StringVar(&o.share, "share", string(feedring.ShareFull), "how much of an entry leaves this peer: title, summary (its beginning, too) or full; "+
 		"for what is published from now on, since signed entries do not change. With less than full the feed's document is not served to pollers either")
 	flags.Var(&o.interval, "interval", "fixed time between fetches of an origin (default: scheduled)")
@@ -127,6 +130,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	if err != nil {
 		return c, exit.Usage("--feed: %w", err)
 	}
+	c.Volunteer = o.volunteer
 	c.Read, c.Sites = themesOf(o.read.Values), o.sites.Values
 	c.TrustedPeers, c.TrustedSites = o.trusted()
 	if c.Share, err = feedring.ParseShare(o.share); err != nil {

@@ -1,0 +1,139 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// carrying lists those of peers that carry a feed for others, as they say themselves.
+func carrying(t testing.TB, url string, peers ...*peer) (by []*peer) {
+	t.Helper()
+	for _, p := range peers {
+		for _, f := range command(t, "feed", "list", "--json", "--data", p.data).objects {
+			if f.str("url") == url && f.str("carried") != "" {
+				by = append(by, p)
+			}
+		}
+	}
+	return by
+}
+
+// TestVolunteers: the only mirror of a feed is killed while readers of its group stay. They go on with it within an interval
+// and 14 periods, and ask no more often; a follower misses nothing. When the mirror is back they cease, and nothing is
+// shown twice.
+func TestVolunteers(t *testing.T) {
+	t.Parallel()
+	const refresh, interval = time.Second, time.Second // as newNetwork has it
+	o, f := newOrigin(t), newFeed("orphan", 3)
+	url := o.feed(f)
+	n := newNetwork(t, refresh.String())
+	mirror := n.peer(nil, "news=orphan@"+url)
+	read := func(args ...string) *peer {
+		p := n.prepare(n.peers[:1])
+		p.args = append(append(p.args, "--read", "news"), args...)
+		n.start(p)
+		return p
+	}
+	readers := []*peer{read(), read(), read()}
+	none := read("--volunteer=false")
+	n.formed(map[string]int{"news": 5}, n.peers...)
+	for _, p := range n.peers[1:] {
+		until(t, 20*time.Second, "what there is", func() bool { return p.entriesHeld(t) >= 3 })
+	}
+	follower := n.follow(none, "--theme", "news")
+	until(t, 20*time.Second, "what there is", func() bool { return len(titlesShown(t, follower)) == 3 })
+	shown := func(title string) {
+		t.Helper()
+		follower.event(t, 40*time.Second, title, func(o object) bool { return o.str("title") == title })
+	}
+	looks := func(during time.Duration) int {
+		before := o.hits("orphan", 0)
+		<-time.After(during)
+		return o.hits("orphan", 0) - before
+	}
+	f.add("before", "x", time.Time{})
+	shown("before")
+	before := looks(10 * interval)
+
+	mirror.kill()
+	killed, asked := time.Now(), o.hits("orphan", 0)
+	f.add("while nobody looks", "x", time.Time{})
+	until(t, 60*time.Second, "the next look", func() bool { return o.hits("orphan", 0) > asked })
+	took := time.Since(killed)
+	shown("while nobody looks")
+	until(t, 40*time.Second, "two that carry it", func() bool { return len(carrying(t, url, readers...)) == 2 })
+	after := looks(10 * interval)
+	t.Logf("the next look came %s after the kill; %d looks in ten seconds before, %d after", took.Round(100*time.Millisecond), before, after)
+	if least, most := 10*refresh, interval+14*refresh; took < least || took > most+3*time.Second { // the machine is shared
+		t.Errorf("the next look came after %s, want %s to %s", took, least, most)
+	}
+	if after > before+2 {
+		t.Errorf("%d looks in the time in which there were %d", after, before)
+	}
+	if by := carrying(t, url, none); len(by) > 0 {
+		t.Errorf("a peer that does not volunteer carries the feed")
+	}
+	one := carrying(t, url, readers...)[0]
+	if r := command(t, "feed", "list", "--data", one.data); !strings.Contains(r.stdout, "feedring feed add "+url+" --theme news") {
+		t.Errorf("how to keep it is not said: %v", r)
+	}
+	if r := command(t, "feed", "remove", "--data", one.data, url); r.code == 0 || !strings.Contains(r.stderr, "carried for others") {
+		t.Errorf("removed by hand: %v", r)
+	}
+
+	n.start(mirror)
+	until(t, 60*time.Second, "nobody that carries it", func() bool { return len(carrying(t, url, readers...)) == 0 })
+	for i := range 3 {
+		f.add(fmt.Sprint("back ", i), "x", time.Time{})
+		shown(fmt.Sprint("back ", i))
+	}
+	if again := looks(10 * interval); again > before+2 {
+		t.Errorf("%d looks when the mirror is back, %d before", again, before)
+	}
+	titles := titlesShown(t, follower)
+	if len(titles) != 3+2+3 {
+		t.Errorf("shown %d entries: %v", len(titles), titles)
+	}
+	for title, times := range titles {
+		if times != 1 {
+			t.Errorf("%q was shown %d times", title, times)
+		}
+	}
+}
+
+// TestVolunteerKeepsAFeed: who adds a feed that is carried keeps it, also when its mirror is back; and one that left in
+// good order is carried over a restart of the only volunteer.
+func TestVolunteerKeepsAFeed(t *testing.T) {
+	t.Parallel()
+	o, f := newOrigin(t), newFeed("kept", 2)
+	url := o.feed(f)
+	n := newNetwork(t, "500ms")
+	mirror := n.peer(nil, "news=kept@"+url)
+	reader := n.prepare(n.peers[:1])
+	reader.args = append(reader.args, "--read", "news")
+	n.start(reader)
+	n.formed(map[string]int{"news": 2}, n.peers...)
+	until(t, 20*time.Second, "what there is", func() bool { return reader.entriesHeld(t) >= 2 })
+	mirror.stop(t, 10*time.Second)
+	until(t, 40*time.Second, "the reader to carry it", func() bool { return len(carrying(t, url, reader)) == 1 })
+	reader.kill()
+	n.start(reader)
+	if len(carrying(t, url, reader)) != 1 {
+		t.Error("after a restart it is not carried")
+	}
+	if r := command(t, "feed", "add", "--data", reader.data, "--theme", "news", "--provider", "kept", url); r.code != 0 {
+		t.Fatal(r)
+	}
+	if len(carrying(t, url, reader)) != 0 {
+		t.Error("it is carried still")
+	}
+	reader.kill()
+	n.start(reader)
+	if r := command(t, "feed", "list", "--json", "--data", reader.data); len(r.objects) != 1 || r.objects[0].str("url") != url || r.objects[0].str("carried") != "" {
+		t.Errorf("what was added is not there: %v", r)
+	}
+	asked := o.hits("kept", 0)
+	until(t, 20*time.Second, "a look", func() bool { return o.hits("kept", 0) > asked })
+}
