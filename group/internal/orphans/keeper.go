@@ -87,6 +87,7 @@ type orphan struct {
 	looked  time.Time         // until when somebody else may have fetched it
 	back    time.Time         // since when somebody offers it again; zero: nobody does
 	owners  []feedring.PeerID // who offered it; never changed, only replaced
+	seen    bool              // somebody who had added it is gone, as this peer saw
 	carried bool
 	feed    feedring.Feed // as it is carried
 }
@@ -201,7 +202,7 @@ func (k *Keeper) follow(circle catalogue.Circle, url string, o *offers) (again t
 		f = &orphan{since: now, short: now, looked: now}
 		k.feeds[url] = f
 	}
-	if o.carried > 0 {
+	if f.seen = f.seen || o.gone; o.carried > 0 && !f.seen { // else this peer knows better than what a row says
 		f.since = times.Earlier(f.since, k.date(o.carried))
 	}
 	if len(o.carriers) > 0 {

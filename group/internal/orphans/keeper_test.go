@@ -101,9 +101,9 @@ func (g *group) changed() {
 	}
 }
 
-// passes lets time pass, in steps of a tenth of a period.
+// passes lets time pass, from one timer to the next, and a tenth of a period at least.
 func (g *group) passes(d time.Duration) {
-	for end := g.now.Add(d); g.now.Before(end); g.now = g.now.Add(r / 10) {
+	for end := g.now.Add(d); g.now.Before(end); g.now = g.next(end) {
 		for _, p := range []feedring.PeerID{"v1", "v2", "v3", "v4"} {
 			s := g.of[p]
 			if s == nil || g.away[p] || s.at.IsZero() || s.at.After(g.now) {
@@ -121,6 +121,19 @@ func (g *group) passes(d time.Duration) {
 			}
 		}
 	}
+}
+
+// next is when the next timer fires, but not before a tenth of a period.
+func (g *group) next(end time.Time) time.Time {
+	for p, s := range g.of {
+		if !s.at.IsZero() && s.at.Before(end) && !g.away[p] {
+			end = s.at
+		}
+	}
+	if soon := g.now.Add(r / 10); end.Before(soon) {
+		return soon
+	}
+	return end
 }
 
 // carriers are the volunteers whose row says that they carry a feed.
@@ -292,6 +305,26 @@ func TestStrangersFeedsAreNotCarried(t *testing.T) {
 	g.goes("p", true)
 	g.passes(30 * r)
 	g.carry("of which nobody holds anything", 0)
+}
+
+// A new peer that offers the feed, or says that it has carried it for long, keeps nobody from carrying it; who offered it
+// before does, however new it counts as after a restart of the volunteer.
+func TestNewPeersEndNothing(t *testing.T) {
+	g := newGroup(t, 3)
+	g.offers("p", url)
+	g.goes("p", true)
+	g.new["liar"], g.new["p"] = true, false
+	g.offers("liar", url)
+	g.passes(11 * r)
+	g.carry("beside a new peer that offers it", 2)
+	g.rows["liar"] = &catalogue.Row{Peer: "liar", Volunteer: true, Feeds: []feedring.Feed{{URL: url, Carried: 1}}}
+	g.changed()
+	g.passes(20 * r)
+	g.carry("beside one that says it carried it in 1970", 3)
+	g.new["p"] = true
+	g.goes("p", false)
+	g.passes(11 * r)
+	g.carry("when who offered it is back", 1)
 }
 
 // Of very many feeds each volunteer carries a thousand, and who offered few has all of them carried.

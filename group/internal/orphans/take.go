@@ -15,6 +15,7 @@ import (
 type offers struct {
 	owners   []feedring.PeerID // who are away, or left in good order
 	carriers []feedring.PeerID // others who are there and carry it
+	gone     bool              // some of the owners had added it
 	there    bool              // somebody who is there offers it, this peer included
 	carried  uint64            // the first second since when somebody says that it carries it; 0: nobody does
 }
@@ -43,21 +44,23 @@ func (k *Keeper) survey() map[string]*offers {
 			if !o.there || k.feeds[f.URL] != nil {
 				o.owners, all[f.URL] = append(o.owners, r.Peer), o
 				o.says(f.Carried)
+				o.gone = o.gone || f.Carried == 0
 			}
 		}
 	}
 	return all
 }
 
-// read reads the offers of one feed in the rows of those that did not leave.
+// read reads the offers of one feed in the rows of those that did not leave. One who is new here may offer what others are
+// gone from to keep volunteers from it: that one counts only if it offered the feed before.
 func (k *Keeper) read(run []catalogue.Publication) *offers {
 	o := &offers{}
 	for _, f := range run {
 		switch p := f.Ref.Publisher; {
 		case f.Away:
-			o.owners = append(o.owners, p)
+			o.owners, o.gone = append(o.owners, p), o.gone || f.Carried == 0
 		case f.Carried == 0:
-			o.there = true
+			o.there = o.there || p == k.cfg.Self || k.group.Known(p) || k.offered(f.Ref)
 		case p != k.cfg.Self:
 			o.carriers = append(o.carriers, p)
 		default:
@@ -66,6 +69,12 @@ func (k *Keeper) read(run []catalogue.Publication) *offers {
 		o.says(f.Carried)
 	}
 	return o
+}
+
+// offered reports whether a peer is remembered as one that offered a feed.
+func (k *Keeper) offered(ref feedring.FeedRef) bool {
+	f := k.feeds[ref.URL]
+	return f != nil && slices.Contains(f.owners, ref.Publisher)
 }
 
 func (o *offers) says(carried uint64) {
