@@ -74,7 +74,20 @@ func exchangeTables(out io.Writer, r exchange.Result) {
 		riders = append(riders, []string{row.Riding.System, d, num(row.Riding.Lag.Mean), num(row.Others.Lag.Mean), num(row.Riding.Spread.Mean),
 			num(row.Others.Spread.Mean), percent(row.Riding.Missed.Mean), percent(row.Others.Missed.Mean)})
 	}
+	defer table(out, fmt.Sprintf("The only mirror of each feed is killed, %s", r.Config.ByRiders), killedRows(r.Killed))
 	table(out, fmt.Sprintf("%d free riders of %d nodes, %s: minutes", r.Config.Riders, r.Config.Nodes, r.Config.ByRiders), riders)
+}
+
+func killedRows(all []exchange.Killed) [][]string {
+	rows := [][]string{{"system", "looks at a feed, an hour", "lag, min", "missed"}}
+	for _, k := range all {
+		name := k.Score.System
+		if k.Carried {
+			name += ", volunteers"
+		}
+		rows = append(rows, []string{name, num(k.Score.Looks), num(k.Score.Lag.Mean), percent(k.Score.Missed.Mean)})
+	}
+	return rows
 }
 
 func lagRow(row exchange.Row) []string {

@@ -61,6 +61,22 @@ func TestRiders(t *testing.T) {
 	}
 }
 
+// When the only mirror of each feed is killed, its readers miss all from then on, unless one of them volunteers: then they
+// come off as FeedEx's subscribers, of whom the others look on.
+func TestKilledMirrors(t *testing.T) {
+	c := small()
+	theirs, ended, carried := c.killed(FeedEx, false).Score, c.killed(Ours, false).Score, c.killed(Ours, true).Score
+	if ended.Missed.Mean < 0.9 {
+		t.Errorf("without volunteers readers miss %.4f", ended.Missed.Mean)
+	}
+	if carried.Missed.Mean > 0.01 || theirs.Missed.Mean > 0.02 || carried.Lag.Mean > 0.6*theirs.Lag.Mean {
+		t.Errorf("with volunteers %+v, FeedEx %+v", carried, theirs)
+	}
+	if carried.Looks > 1.01*theirs.Looks*40/39 {
+		t.Errorf("volunteers look %.3f times an hour, FeedEx's subscribers %.3f times", carried.Looks, theirs.Looks)
+	}
+}
+
 func TestConfig(t *testing.T) {
 	if err := Default().Check(); err != nil {
 		t.Error(err)

@@ -208,6 +208,40 @@ func byOne(random *rand.Rand, subscriptions [][]int, working []bool, feeds int, 
 	return inOrder(turns)
 }
 
+// gone is when a volunteer knows that nobody looks at a feed any more, after 14 r at most: as group/internal/orphans does.
+const gone = 14 * 10 * time.Second
+
+// withoutFirst ends the looks at each feed of who looked at it first, when it is killed. If the feed is carried, another
+// subscriber goes on as often, and begins no sooner than an interval after that.
+func withoutFirst(turns []turn, subscriptions [][]int, killed, until time.Duration, carried bool) []turn {
+	mirror, last, every := map[int]int{}, map[int]time.Duration{}, map[int]time.Duration{}
+	var left []turn
+	for _, t := range turns {
+		if _, known := mirror[t.feed]; !known {
+			mirror[t.feed] = t.node
+		}
+		if mirror[t.feed] == t.node {
+			if at, known := last[t.feed]; known {
+				every[t.feed] = t.at - at
+			}
+			last[t.feed] = t.at
+		}
+		if t.at < killed || mirror[t.feed] != t.node {
+			left = append(left, t)
+		}
+	}
+	for feed := 0; carried && feed < len(mirror); feed++ {
+		next := slices.IndexFunc(subscriptions, func(set []int) bool { return slices.Contains(set, feed) })
+		if next == mirror[feed] {
+			next += 1 + slices.IndexFunc(subscriptions[next+1:], func(set []int) bool { return slices.Contains(set, feed) })
+		}
+		for at := killed + max(gone, every[feed]); at < until && every[feed] > 0; at += every[feed] {
+			left = append(left, turn{at, next, feed})
+		}
+	}
+	return inOrder(left)
+}
+
 func inOrder(turns []turn) []turn {
 	slices.SortStableFunc(turns, func(a, b turn) int { return int(a.at - b.at) })
 	return turns

@@ -69,6 +69,7 @@ type Result struct {
 	Long    []Row    `json:"long"`
 	Failing Row      `json:"failing"` // as Short
 	Riders  []Riders `json:"riders"`  // as Long
+	Killed  []Killed `json:"killed"`  // as Long
 }
 
 // Row is one interval.
@@ -88,13 +89,20 @@ type Riders struct {
 	Others Score   `json:"others"`
 }
 
+// Killed is how readers come off from the moment on at which of each feed one subscriber looks no more: with ours, the only
+// one that did.
+type Killed struct {
+	Carried bool  `json:"carried"` // ours: another subscriber volunteers
+	Score   Score `json:"score"`
+}
+
 // Study plays all of it.
 func Study(cfg Config, progress experiment.Progress) (Result, error) {
 	r := Result{Config: cfg}
 	if err := cfg.Check(); err != nil {
 		return r, err
 	}
-	total, done := 2*len(cfg.Intervals)+2, 0
+	total, done := 2*len(cfg.Intervals)+3, 0
 	for _, every := range cfg.Intervals {
 		progress.Tell(done, total, "%s, a look in %s", cfg.Short, every)
 		r.Short = append(r.Short, cfg.row(run{every: every, length: cfg.Short}))
@@ -109,7 +117,14 @@ func Study(cfg Config, progress experiment.Progress) (Result, error) {
 		r.Riders = append(r.Riders, cfg.riders(FeedEx, d, false))
 	}
 	r.Riders = append(r.Riders, cfg.riders(Ours, 0, true), cfg.riders(Ours, 0, false))
+	progress.Tell(done+2, total, "the only mirror of each feed is killed")
+	r.Killed = append(r.Killed, cfg.killed(FeedEx, false), cfg.killed(Ours, false), cfg.killed(Ours, true), cfg.killed(Hourly, true))
 	return r, nil
+}
+
+func (cfg Config) killed(system string, carried bool) Killed {
+	s := newStage(cfg, run{every: cfg.ByRiders, length: cfg.Long, whole: true, killed: true, carried: carried})
+	return Killed{carried, s.score(s.play(system), system, func(int) bool { return true })}
 }
 
 func (cfg Config) riders(system string, d float64, kept bool) Riders {
@@ -138,6 +153,8 @@ type run struct {
 	riders  int
 	bound   float64 // 0: none
 	kept    bool    // turns that bring nothing
+	killed  bool    // of each feed one subscriber looks no more, from where it counts on
+	carried bool    // … and another does in its place
 }
 
 func (cfg Config) row(r run) Row {
@@ -197,6 +214,9 @@ func (s *stage) play(system string) *world {
 		fallthrough
 	default:
 		w.turns = byChance(random, s.subscriptions, s.working, s.run.every, s.end)
+	}
+	if s.run.killed {
+		w.turns = withoutFirst(w.turns, s.subscriptions, s.from, s.end, s.run.carried)
 	}
 	w.play()
 	return w
