@@ -176,7 +176,7 @@ func (k *Keeper) Review() {
 		at := k.follow(circle, url, o)
 		if f := k.feeds[url]; f != nil && !f.carried {
 			var c candidate
-			if c, at = k.candidate(circle, url, f, o); c.feed.URL != "" {
+			if c, at = k.candidate(circle, url, f, o); c.url != "" {
 				due = append(due, c)
 			}
 		}

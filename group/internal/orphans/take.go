@@ -96,7 +96,9 @@ func (k *Keeper) circle() catalogue.Circle {
 
 // candidate is a feed that this peer may carry.
 type candidate struct {
-	feed  feedring.Feed
+	url   string
+	row   *catalogue.Row // of who offered it
+	since time.Time
 	group string // whose feeds go by turns: of one prefix, or of one peer without any
 	turn  int
 	order uint64
@@ -114,20 +116,24 @@ func (k *Keeper) candidate(circle catalogue.Circle, url string, f *orphan, o *of
 		return c, again
 	}
 	by := o.owners[i]
-	row := k.group.Member(by).Row
-	j := slices.IndexFunc(row.Feeds, func(r feedring.Feed) bool { return r.URL == url })
-	if j < 0 {
-		return c, time.Time{}
-	}
-	c = candidate{feed: row.Feeds[j], group: cmp.Or(string(k.group.Prefix(by)), string(by)), order: hash.Of(string(k.cfg.Self), url)}
-	c.feed.Epoch, c.feed.Carried = 0, uint64(max(1, f.since.Unix()))
+	c = candidate{url: url, row: k.group.Member(by).Row, since: f.since, group: cmp.Or(string(k.group.Prefix(by)), string(by)), order: hash.Of(string(k.cfg.Self), url)}
 	return c, time.Time{}
+}
+
+// carry is how a feed is carried.
+func (c *candidate) carry() feedring.Feed {
+	f := feedring.Feed{URL: c.url}
+	if i := slices.IndexFunc(c.row.Feeds, func(f feedring.Feed) bool { return f.URL == c.url }); i >= 0 {
+		f = c.row.Feeds[i]
+	}
+	f.Epoch, f.Carried = 0, uint64(max(1, c.since.Unix()))
+	return f
 }
 
 // take carries as many of the feeds that are due as there is room for. Their publishers' networks take turns, so that who
 // offered very many leaves room for the others. Each volunteer begins with others, so that together they carry more.
 func (k *Keeper) take(due []candidate) {
-	if len(due) == 0 {
+	if len(due) == 0 || len(k.told) >= MaxCarried {
 		return
 	}
 	count, size, own, ownSize, sites := 0, 0, 0, 0, map[string]int{}
@@ -147,7 +153,7 @@ func (k *Keeper) take(due []candidate) {
 		return
 	}
 	slices.SortFunc(due, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.feed.URL, b.feed.URL))
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.url, b.url))
 	})
 	turns := map[string]int{}
 	for i := range due {
@@ -156,18 +162,18 @@ func (k *Keeper) take(due []candidate) {
 	}
 	slices.SortStableFunc(due, func(a, b candidate) int { return cmp.Compare(a.turn, b.turn) })
 	for i := range due {
-		f := &due[i].feed
-		site := siteOf(f.URL)
+		site := siteOf(due[i].url)
 		if sites[site] >= maxOfSite {
 			continue
 		}
-		if size += catalogue.FeedSize(f); count >= MaxCarried || size > maxBytes {
+		f := due[i].carry()
+		if size += catalogue.FeedSize(&f); count >= MaxCarried || size > maxBytes {
 			return
 		}
 		count++
 		sites[site]++
 		o := k.feeds[f.URL]
-		o.carried, o.feed = true, *f
+		o.carried, o.feed = true, f
 	}
 }
 
