@@ -82,8 +82,14 @@ siege:
 # 64 peers in namespaces, as far from each other as nodes of PlanetLab, for LENGTH (five
 # minutes if not said) and then until 16 managers were killed. PEERS=32 plays fewer. The
 # last lines are the figures; on a machine that is busy it ends as not played.
+# RUN=B plays FeedEx's nodes beside such peers: LENGTH of virtual time (22h) at SPEED (60),
+# with INTERVALS (30m,16h) at the same time.
 planet:
+ifeq ($(RUN),B)
+	FEEDRING_RIVAL=$(or $(LENGTH),22h) FEEDRING_SPEED=$(or $(SPEED),60) FEEDRING_PEERS=$(or $(PEERS),64) FEEDRING_INTERVALS=$(or $(INTERVALS),30m$(comma)16h) nice -n -10 $(GO) test ./integration -run '^TestPlanetRival$$' -v -count=1 -timeout 3h
+else
 	FEEDRING_PLANET=$(or $(LENGTH),5m) FEEDRING_PEERS=$(or $(PEERS),64) nice -n -10 $(GO) test ./integration -run '^TestPlanet$$' -v -count=1 -timeout 3h
+endif
 
 # Every rule that is taken out is noticed by the seed that once did.
 holes:

@@ -81,7 +81,7 @@ func (s *lossyNet) at(name, addr string) *machine {
 		return err
 	})
 	s.t.Cleanup(func() { _ = port.Close() })
-	s.ip("-n", m.space, "addr", "add", m.addr+"/16", "dev", "out")
+	s.ip("-n", m.space, "addr", "add", m.addr+"/8", "dev", "out")
 	s.ip("-n", m.space, "link", "set", "out", "up")
 	go s.link.attach(m.ip(), port)
 	return m
