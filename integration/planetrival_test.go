@@ -148,7 +148,7 @@ func (r *rivalRun) lacking(every time.Duration) map[[2]int]int {
 func longRival(t *testing.T, length string) rivalConfig {
 	t.Helper()
 	cfg := rivalConfig{
-		peers: 64, feeds: 28, each: 20, rate: 5, speed: 60, intervals: []time.Duration{30 * time.Minute, 16 * time.Hour}, refresh: 10 * time.Second, still: 30 * time.Second,
+		peers: 64, feeds: 28, each: 20, rate: 5, speed: 60, intervals: []time.Duration{30 * time.Minute, 16 * time.Hour}, refresh: 10 * time.Second, still: 100 * time.Second,
 	}
 	var err error
 	cfg.length, err = time.ParseDuration(length)
@@ -236,7 +236,7 @@ func (r *rivalRun) build() {
 		}
 		p := m.peer(r.network, r.network.peers[:min(1, i)], feeds...)
 		path := filepath.Join(p.data, "feedring.sock")
-		r.sockets = append(r.sockets, &http.Client{Transport: &http.Transport{
+		r.sockets = append(r.sockets, &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: 30 * time.Second,
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, "unix", path)
 			}}})
