@@ -287,4 +287,5 @@ func (n *Node) listen() {
 	n.server.HandleMessages()
 	n.listenForMembers()
 	n.listenForFleet()
+	n.listenForPassed()
 }

@@ -59,6 +59,8 @@ type Config struct {
 	FleetKey  string // file with the key of the fleet that this peer belongs to; empty: none
 	Interests int    // personal feeds that this peer has room for in its fleet
 
+	Pass int // readers' streams that are passed on to other peers at once; 0: none
+
 	AllowPrivateFeeds bool
 	PrivatePeers      PrivatePeers
 
@@ -109,6 +111,7 @@ func Default() Config {
 		Attempts:  3,
 		Interests: defaultInterests,
 		Volunteer: true,
+		Pass:      16,
 
 		PrivatePeers: PrivatePeersSettled,
 	}
@@ -117,6 +120,7 @@ func Default() Config {
 const (
 	defaultInterests = 250_000
 	maxInterests     = 1 << 22
+	maxPass          = 1024
 )
 
 const maxKeep = 10 * 366 * 24 * time.Hour
@@ -187,6 +191,7 @@ func (c *Config) validateRanges() error {
 		between("interval", cmp.Or(c.Interval, day), 100*time.Millisecond, 7*day),
 		between("budget", c.Budget, watch.MeanInterval, day),
 		between("interests", c.Interests, 1, maxInterests),
+		between("pass", c.Pass, 0, maxPass),
 	)
 }
 

@@ -38,6 +38,10 @@ func NewStream(raw io.ReadWriteCloser) *Stream {
 // Raw gives up the stream to a protocol without frames. Nothing must have been received.
 func (s *Stream) Raw() io.ReadWriteCloser { return s.raw }
 
+// Read gives up reading to a protocol without frames, after the frames that were
+// received.
+func (s *Stream) Read(b []byte) (int, error) { return s.in.Read(b) }
+
 // Receive reads the next message. io.EOF: the other side ended in good order.
 func (s *Stream) Receive(m proto.Message, within time.Duration) error {
 	frame, err := s.ReceiveFrame(within)

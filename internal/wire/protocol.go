@@ -22,6 +22,10 @@ const (
 	VerbHello feedring.Verb = "hello"
 	VerbRoll  feedring.Verb = "roll"
 
+	// Of readers that do not show their address to who answers them: see package circuit.
+	VerbPass   feedring.Verb = "pass"
+	VerbSealed feedring.Verb = "sealed"
+
 	// VerbFleet is of the peers of one fleet: HTTP/1.1 is spoken on its streams.
 	VerbFleet feedring.Verb = "fleet"
 )

@@ -16,6 +16,7 @@ const (
 	askIdle    = 2 * time.Minute // a kept stream without a question is given back
 	askWrite   = 5 * time.Second
 	asksAtOnce = 1024 // open questions of one stream
+	asksSealed = 32   // of one within a circuit: all of a relay are within what one client may have
 	minWithin  = 200 * time.Millisecond
 	maxWithin  = time.Minute
 )
@@ -56,9 +57,18 @@ func (q *questions) answer(stream uint64, f feedring.Final) {
 
 // ServeAsk answers the questions of one stream, in whatever order answers come.
 func (s *Server) ServeAsk(client feedring.PeerID, stream *wire.Stream) error {
+	return s.serveAsk(client, stream, asksAtOnce)
+}
+
+// ServeSealedAsk is ServeAsk within a circuit.
+func (s *Server) ServeSealedAsk(client feedring.PeerID, stream *wire.Stream) error {
+	return s.serveAsk(client, stream, asksSealed)
+}
+
+func (s *Server) serveAsk(client feedring.PeerID, stream *wire.Stream, most int) error {
 	a := &answers{
-		stream: stream, server: s, ready: make(chan func() *feedringv1.AskReply, asksAtOnce),
-		places: make(chan struct{}, asksAtOnce), done: make(chan struct{}),
+		stream: stream, server: s, ready: make(chan func() *feedringv1.AskReply, most),
+		places: make(chan struct{}, most), done: make(chan struct{}),
 	}
 	defer close(a.done)
 	broken := make(chan struct{})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/group"
+	"github.com/feedring/feedring/internal/refusals"
 	"github.com/feedring/feedring/internal/wire"
 )
 
@@ -45,6 +46,36 @@ func TestLimitsOfOnePeer(t *testing.T) {
 		check(t, l.take(t.Context(), "stranger", verb))
 	}
 }
+
+// TestWhoComesThroughAPeerHasItsPlaces: clients that come by way of one peer, each under a key
+// of its own, have together the places that the peer has, beside its own streams.
+func TestWhoComesThroughAPeerHasItsPlaces(t *testing.T) {
+	s := &Server{ServerConfig: ServerConfig{Counts: new(refusals.Counts)}, ctx: t.Context(), limits: bounded(map[feedring.Verb]Bound{wire.VerbAsk: {64, 3}})}
+	check(t, s.limits.take(t.Context(), "relay", wire.VerbAsk))
+	var served []feedring.PeerID
+	var nest func(clients ...feedring.PeerID) error
+	nest = func(clients ...feedring.PeerID) error {
+		if len(clients) == 0 {
+			return nil
+		}
+		return s.Within("relay", clients[0], wire.VerbAsk, HandlerFunc(func(from feedring.PeerID, _ *wire.Stream) error {
+			served = append(served, from)
+			return nest(clients[1:]...) // while this one is open
+		}), nil)
+	}
+	if err := nest("a", "b", "c"); !errors.Is(err, errItsShare) || fmt.Sprint(served) != "[a b]" {
+		t.Errorf("%v were served: %v", served, err)
+	}
+	check(t, nest("d"))
+	s.Blocks = blocked("d")
+	if err := nest("d"); !errors.Is(err, errBlocked) {
+		t.Errorf("a key that is blocked: %v", err)
+	}
+}
+
+type blocked feedring.PeerID
+
+func (b blocked) RefusePeer(id feedring.PeerID) bool { return id == feedring.PeerID(b) }
 
 func TestLimitsOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -180,6 +180,20 @@ func (s *Server) serve(verb feedring.Verb, raw network.Stream, serve Handler) {
 	}
 }
 
+// Within serves client on a stream within one that by opened, in one of by's places for
+// verb: who comes by way of another peer costs no more than that one may.
+func (s *Server) Within(by, client feedring.PeerID, verb feedring.Verb, serve Handler, stream *wire.Stream) error {
+	if s.Blocks != nil && s.Blocks.RefusePeer(client) {
+		return errBlocked
+	}
+	if err := s.limits.take(s.ctx, by, verb); err != nil {
+		s.Counts.Add(refusals.Stream, reasonOf(err))
+		return err
+	}
+	defer s.limits.give(by, verb)
+	return serve.ServeStream(client, stream)
+}
+
 // receive hands the messages of one verb to the machine, in their order, and no
 // faster than one peer may send.
 func (s *Server) receive(of messages, frames *wire.Stream) error {
@@ -242,7 +256,10 @@ func (s *Server) decode(from sender, verb feedring.Verb, frame []byte) (feedring
 	return m, err
 }
 
-var errClosing = errors.New("this peer is closing")
+var (
+	errClosing = errors.New("this peer is closing")
+	errBlocked = errors.New("the owner of this peer blocks it")
+)
 
 // Open opens a stream of this process to itself, which no limit counts.
 func (s *Server) Open(self feedring.PeerID, verb feedring.Verb) (PipeEnd, error) {

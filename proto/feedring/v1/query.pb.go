@@ -1764,6 +1764,154 @@ func (x *Error) GetText() string {
 	return ""
 }
 
+// PassRequest asks a relay (verb "pass") for a circuit to another peer. After the
+// PassReply the stream carries Noise with that peer, which the relay cannot read.
+type PassRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A peer of the relay's map or catalogues. Absent: the relay names peers, and no more.
+	End           []byte `protobuf:"bytes,1,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PassRequest) Reset() {
+	*x = PassRequest{}
+	mi := &file_feedring_v1_query_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PassRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PassRequest) ProtoMessage() {}
+
+func (x *PassRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_query_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PassRequest.ProtoReflect.Descriptor instead.
+func (*PassRequest) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *PassRequest) GetEnd() []byte {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
+// PassReply answers a PassRequest.
+type PassReply struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why there is no circuit. Absent: there is one, unless none was asked for.
+	Error *Error `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	// Some peers of the relay's map and catalogues, 16 at most, where it names peers.
+	Peers         []*PeerInfo `protobuf:"bytes,2,rep,name=peers,proto3" json:"peers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PassReply) Reset() {
+	*x = PassReply{}
+	mi := &file_feedring_v1_query_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PassReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PassReply) ProtoMessage() {}
+
+func (x *PassReply) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_query_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PassReply.ProtoReflect.Descriptor instead.
+func (*PassReply) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *PassReply) GetError() *Error {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *PassReply) GetPeers() []*PeerInfo {
+	if x != nil {
+		return x.Peers
+	}
+	return nil
+}
+
+// SealedRequest is the first frame within a circuit (verb "sealed"): what follows is as on
+// a stream of that verb.
+type SealedRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Verb          string                 `protobuf:"bytes,1,opt,name=verb,proto3" json:"verb,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SealedRequest) Reset() {
+	*x = SealedRequest{}
+	mi := &file_feedring_v1_query_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SealedRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SealedRequest) ProtoMessage() {}
+
+func (x *SealedRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_feedring_v1_query_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SealedRequest.ProtoReflect.Descriptor instead.
+func (*SealedRequest) Descriptor() ([]byte, []int) {
+	return file_feedring_v1_query_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *SealedRequest) GetVerb() string {
+	if x != nil {
+		return x.Verb
+	}
+	return ""
+}
+
 var File_feedring_v1_query_proto protoreflect.FileDescriptor
 
 const file_feedring_v1_query_proto_rawDesc = "" +
@@ -1881,7 +2029,14 @@ const file_feedring_v1_query_proto_rawDesc = "" +
 	"\x05feeds\x18\x03 \x03(\v2\x14.feedring.v1.FeedRefR\x05feeds\"G\n" +
 	"\x05Error\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.feedring.v1.ErrorKindR\x04kind\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text*d\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\x1f\n" +
+	"\vPassRequest\x12\x10\n" +
+	"\x03end\x18\x01 \x01(\fR\x03end\"b\n" +
+	"\tPassReply\x12(\n" +
+	"\x05error\x18\x01 \x01(\v2\x12.feedring.v1.ErrorR\x05error\x12+\n" +
+	"\x05peers\x18\x02 \x03(\v2\x15.feedring.v1.PeerInfoR\x05peers\"#\n" +
+	"\rSealedRequest\x12\x12\n" +
+	"\x04verb\x18\x01 \x01(\tR\x04verb*d\n" +
 	"\x06Status\x12\x16\n" +
 	"\x12STATUS_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fSTATUS_ANSWERED\x10\x01\x12\x16\n" +
@@ -1915,7 +2070,7 @@ func file_feedring_v1_query_proto_rawDescGZIP() []byte {
 }
 
 var file_feedring_v1_query_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_feedring_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_feedring_v1_query_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_feedring_v1_query_proto_goTypes = []any{
 	(Status)(0),           // 0: feedring.v1.Status
 	(RefusedKind)(0),      // 1: feedring.v1.RefusedKind
@@ -1941,22 +2096,25 @@ var file_feedring_v1_query_proto_goTypes = []any{
 	(*KeepAlive)(nil),     // 21: feedring.v1.KeepAlive
 	(*Refused)(nil),       // 22: feedring.v1.Refused
 	(*Error)(nil),         // 23: feedring.v1.Error
-	(*PeerInfo)(nil),      // 24: feedring.v1.PeerInfo
-	(*Sealed)(nil),        // 25: feedring.v1.Sealed
-	(*FeedRef)(nil),       // 26: feedring.v1.FeedRef
+	(*PassRequest)(nil),   // 24: feedring.v1.PassRequest
+	(*PassReply)(nil),     // 25: feedring.v1.PassReply
+	(*SealedRequest)(nil), // 26: feedring.v1.SealedRequest
+	(*PeerInfo)(nil),      // 27: feedring.v1.PeerInfo
+	(*Sealed)(nil),        // 28: feedring.v1.Sealed
+	(*FeedRef)(nil),       // 29: feedring.v1.FeedRef
 }
 var file_feedring_v1_query_proto_depIdxs = []int32{
 	6,  // 0: feedring.v1.FinalAnswer.final:type_name -> feedring.v1.Final
 	0,  // 1: feedring.v1.Final.status:type_name -> feedring.v1.Status
 	7,  // 2: feedring.v1.Final.grants:type_name -> feedring.v1.Grant
-	24, // 3: feedring.v1.Grant.provider:type_name -> feedring.v1.PeerInfo
-	24, // 4: feedring.v1.Grant.alternates:type_name -> feedring.v1.PeerInfo
-	25, // 5: feedring.v1.Grant.ticket:type_name -> feedring.v1.Sealed
+	27, // 3: feedring.v1.Grant.provider:type_name -> feedring.v1.PeerInfo
+	27, // 4: feedring.v1.Grant.alternates:type_name -> feedring.v1.PeerInfo
+	28, // 5: feedring.v1.Grant.ticket:type_name -> feedring.v1.Sealed
 	8,  // 6: feedring.v1.Grant.hints:type_name -> feedring.v1.Hints
 	6,  // 7: feedring.v1.AskReply.final:type_name -> feedring.v1.Final
 	12, // 8: feedring.v1.AskReply.error:type_name -> feedring.v1.AskError
 	23, // 9: feedring.v1.AskError.error:type_name -> feedring.v1.Error
-	25, // 10: feedring.v1.AttachRequest.ticket:type_name -> feedring.v1.Sealed
+	28, // 10: feedring.v1.AttachRequest.ticket:type_name -> feedring.v1.Sealed
 	15, // 11: feedring.v1.AttachRequest.cursor:type_name -> feedring.v1.CursorItem
 	14, // 12: feedring.v1.AttachRequest.stemmed:type_name -> feedring.v1.Stemmed
 	18, // 13: feedring.v1.AttachReply.item:type_name -> feedring.v1.Item
@@ -1964,17 +2122,19 @@ var file_feedring_v1_query_proto_depIdxs = []int32{
 	20, // 15: feedring.v1.AttachReply.caught:type_name -> feedring.v1.Caught
 	21, // 16: feedring.v1.AttachReply.alive:type_name -> feedring.v1.KeepAlive
 	22, // 17: feedring.v1.AttachReply.refused:type_name -> feedring.v1.Refused
-	25, // 18: feedring.v1.Item.entry:type_name -> feedring.v1.Sealed
+	28, // 18: feedring.v1.Item.entry:type_name -> feedring.v1.Sealed
 	15, // 19: feedring.v1.Mark.cursor:type_name -> feedring.v1.CursorItem
 	8,  // 20: feedring.v1.Caught.hints:type_name -> feedring.v1.Hints
 	1,  // 21: feedring.v1.Refused.kind:type_name -> feedring.v1.RefusedKind
-	26, // 22: feedring.v1.Refused.feeds:type_name -> feedring.v1.FeedRef
+	29, // 22: feedring.v1.Refused.feeds:type_name -> feedring.v1.FeedRef
 	2,  // 23: feedring.v1.Error.kind:type_name -> feedring.v1.ErrorKind
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	23, // 24: feedring.v1.PassReply.error:type_name -> feedring.v1.Error
+	27, // 25: feedring.v1.PassReply.peers:type_name -> feedring.v1.PeerInfo
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_feedring_v1_query_proto_init() }
@@ -2000,7 +2160,7 @@ func file_feedring_v1_query_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_feedring_v1_query_proto_rawDesc), len(file_feedring_v1_query_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   21,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -44,7 +44,7 @@ type Serve struct {
 	routing                       routingFlag
 	privatePeers                  privatePeersFlag
 	fleetKey                      string
-	interests                     int
+	interests, pass               int
 }
 
 // NewServe returns the defaults.
@@ -57,7 +57,7 @@ func NewServe() *Serve {
 		trust: List{Kind: "key|domain", Check: checkTrust},
 		http:  d.HTTP, network: d.Network, attempts: d.Attempts, fetchers: d.Fetchers,
 		freshness: Duration(d.Freshness), refresh: Duration(d.Refresh),
-		policy: policyFlag(d.Policy), budget: Duration(d.Budget), privatePeers: privatePeersFlag(d.PrivatePeers), interests: d.Interests, volunteer: d.Volunteer,
+		policy: policyFlag(d.Policy), budget: Duration(d.Budget), privatePeers: privatePeersFlag(d.PrivatePeers), interests: d.Interests, volunteer: d.Volunteer, pass: d.Pass,
 	}
 }
 
@@ -103,6 +103,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 		"whatever others say (repeat)")
 	flags.StringVar(&o.fleetKey, "fleet-key", "", "file with the key of the fleet that this peer keeps personal feeds with: see \"feedring fleet new\"")
 	flags.IntVar(&o.interests, "interests", o.interests, "personal feeds that this peer has room for in its fleet, of some 0.7 KB of memory each")
+	flags.IntVar(&o.pass, "pass", o.pass, "streams of readers (query --via, follow --via) that are passed on at once to peers that this one knows, which do not learn the readers' addresses; 0: none")
 	flags.BoolVar(&o.JSON, "json", false, "print events as JSON, one a line")
 }
 
@@ -123,7 +124,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c.Cache = int64(o.cache)
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	c.PrivatePeers = node.PrivatePeers(o.privatePeers)
-	c.FleetKey, c.Interests = o.fleetKey, o.interests
+	c.FleetKey, c.Interests, c.Pass = o.fleetKey, o.interests, o.pass
 	if c.Feeds, err = specs(o.feeds.Values); err == nil {
 		c.Feeds, err = withTables(c.Feeds, o.tables.specs)
 	}
