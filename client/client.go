@@ -31,6 +31,13 @@ type Config struct {
 	// network is the one that is asked. Empty: none.
 	Data   string
 	Blocks Blocks // what is shown to nobody; nil: nothing
+	// Via has everything asked through another peer, a relay: its multiaddr with /p2p/, or
+	// AnyRelay. The relay learns this side's address and whom it asks, but neither theme
+	// nor words; who is asked learns these, and of this side a key that is made for the
+	// theme. Nobody else is connected to. ErrRelay where there is no relay, and
+	// ErrViaCharter on a network with a charter; Data shows nothing. Empty: peers are
+	// asked directly.
+	Via string
 }
 
 // Blocks decides which entries a program does not want to see, whoever serves them. It is
@@ -49,6 +56,7 @@ type Client struct {
 	log       *slog.Logger
 	blocks    Blocks             // nil: nothing is hidden
 	members   *membership.Keeper // nil: the network has no charter
+	via       *relays            // nil: peers are asked directly
 	granted   granted
 }
 
@@ -79,6 +87,12 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	members, network, err := membership.ForClient(cfg.Data, cfg.Network)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
+	}
+	if cfg.Via != "" {
+		if members != nil {
+			return nil, fmt.Errorf("client: %w", ErrViaCharter)
+		}
+		return newVia(ctx, cfg, cmp.Or(network, "main"))
 	}
 	hosting := host.Config{Network: cmp.Or(network, "main"), Client: true, Logger: cfg.Logger}
 	if members != nil {

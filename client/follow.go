@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -86,13 +87,22 @@ func (c *Client) Follow(ctx context.Context, q feedring.Query, o FollowOptions, 
 	if o.Within <= 0 {
 		o.Within = defaultWithin
 	}
+	if c.via != nil && q.Theme == "" {
+		return fmt.Errorf("%w: %w", ErrBadQuery, ErrViaAll)
+	}
+	begin, cancel := context.WithTimeout(ctx, o.Within)
+	c, err := c.through(begin, q.Theme)
+	cancel()
+	if err != nil {
+		return err
+	}
 	r := c.newRound(ctx, q)
 	defer r.close()
 	r.follow, r.options = true, o
 	f := &follower{round: r, each: each, shown: seen.New(o.Updates), started: time.Now()}
 	defer f.save()
 	f.restore()
-	err := f.begin(ctx)
+	err = f.begin(ctx)
 	if err == nil {
 		err = f.run(ctx)
 	}
@@ -117,7 +127,8 @@ type follower struct {
 	unserved  []feedring.Theme // that nobody serves
 	dirty     bool             // there is something to save
 	resumed   bool
-	refused   bool // that nobody serves this side was told
+	refused   bool      // that nobody serves this side was told
+	noRelay   time.Time // since when the relay passes nothing on; zero: it does
 }
 
 // restore takes up where Resume or Cursor say.
@@ -364,6 +375,18 @@ func (f *follower) askRing() {
 	})
 }
 
+// relayLost reports whether the one relay that this side was given is away for good.
+func (f *follower) relayLost(err error) bool {
+	through, ok := f.client.transport.(*passed)
+	switch {
+	case !ok || !through.fixed || !errors.Is(err, ErrRelay):
+		f.noRelay = time.Time{}
+	case f.noRelay.IsZero():
+		f.noRelay = time.Now()
+	}
+	return !f.noRelay.IsZero() && time.Since(f.noRelay) >= relayPatience
+}
+
 // onThemes takes the themes of the ring.
 func (f *follower) onThemes(themes []feedring.Theme) {
 	for _, theme := range themes {
@@ -382,7 +405,7 @@ func (f *follower) onSearchEnd(p searchEnd) error {
 		defer func() { g.due = time.Now().Add(backOffMost) }() // publishers are given that long first
 	}
 	switch {
-	case errors.Is(p.err, ErrBadQuery), membership.Ended(p.err):
+	case errors.Is(p.err, ErrBadQuery), membership.Ended(p.err), f.relayLost(p.err):
 		return p.err
 	case p.err != nil || p.final.Status == feedring.Incomplete && len(p.final.Grants) == 0:
 		if _, refused := membership.IsRefused(p.err); refused && !f.refused {

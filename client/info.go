@@ -19,7 +19,11 @@ const infoWait = 4 * time.Second // for one peer to answer
 // *NoGroupError where there is no such group; ErrNoPeer.
 func (c *Client) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.Catalogue, error) {
 	var catalogue feedring.Catalogue
-	err := c.inform(ctx, string(theme), func(reply *feedringv1.InfoReply) (err error) {
+	c, err := c.through(ctx, theme)
+	if err != nil {
+		return catalogue, err
+	}
+	err = c.inform(ctx, string(theme), func(reply *feedringv1.InfoReply) (err error) {
 		catalogue, err = info.CatalogueFrom(reply)
 		return err
 	})
@@ -32,6 +36,9 @@ func (c *Client) Catalogue(ctx context.Context, theme feedring.Theme) (feedring.
 
 // Ring returns every group in ring order, as the asked peer sees them.
 func (c *Client) Ring(ctx context.Context) (groups []feedring.RingGroup, err error) {
+	if c, err = c.through(ctx, ""); err != nil {
+		return nil, err
+	}
 	err = c.inform(ctx, "", func(reply *feedringv1.InfoReply) (err error) {
 		groups, err = info.RingFrom(reply)
 		groups = slices.DeleteFunc(groups, func(g feedring.RingGroup) bool { return g.Theme.IsFleet() }) // peers of before name them

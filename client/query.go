@@ -20,6 +20,10 @@ func (c *Client) Query(ctx context.Context, q feedring.Query) (Answer, error) {
 	if err := check(&q); err != nil {
 		return Answer{}, err
 	}
+	c, err := c.through(ctx, q.Theme)
+	if err != nil {
+		return Answer{}, err
+	}
 	answer, full, err := c.ask(ctx, q)
 	// Copies that others signed are not shown beside the site's, yet they take places in
 	// providers' answers, and the newest may all be of that kind.

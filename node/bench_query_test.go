@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,52 @@ func benchGroup(b *testing.B, pages int, words ...string) {
 		took.add(time.Since(begun))
 	}
 	took.report(b)
+}
+
+// BenchmarkQueryVia asks for ten entries directly, through a relay that is in the group, and
+// through one that is not: over what stands, and as a new client's first question.
+func BenchmarkQueryVia(b *testing.B) {
+	w := newBenchNet(b)
+	w.group("news", 5)
+	member := slices.IndexFunc(w.nodes, func(n *Node) bool { return n != w.manager("news") })
+	w.pages(1)
+	group := w.nodes
+	outside := w.start("sport", "outside.example")
+	benchUntil(b, "a map of two groups", func() bool { return len(outside.loop.View().Ring) == 2 && len(group[member].loop.View().Ring) == 2 })
+	for name, via := range map[string]string{"direct": "", "member": at(group[member]), "outside": at(outside)} {
+		open := func() *client.Client {
+			c, err := client.New(context.Background(), client.Config{Peers: []string{at(w.manager("news"))}, Network: "bench", Via: via, Logger: quiet})
+			if err != nil {
+				b.Fatal(err)
+			}
+			return c
+		}
+		b.Run(name+"/warm", func(b *testing.B) {
+			c := open()
+			defer c.Close()
+			for range 20 {
+				benchQuery(b, c, w.page(0), 10)
+			}
+			var took latencies
+			for b.Loop() {
+				begun := time.Now()
+				benchQuery(b, c, w.page(0), 10)
+				took.add(time.Since(begun))
+			}
+			took.report(b)
+		})
+		b.Run(name+"/first", func(b *testing.B) {
+			var took latencies
+			for b.Loop() {
+				c := open()
+				begun := time.Now()
+				benchQuery(b, c, w.page(0), 10)
+				took.add(time.Since(begun))
+				_ = c.Close()
+			}
+			took.report(b)
+		})
+	}
 }
 
 // pages stores entries a second apart, ten for each page, and waits until every

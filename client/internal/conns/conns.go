@@ -32,6 +32,7 @@ type Dialer interface {
 // question costs one message and many can be open at once.
 type Conns struct {
 	dialer Dialer
+	idle   time.Duration
 
 	mu     sync.Mutex
 	open   map[feedring.PeerID]*conn
@@ -60,8 +61,12 @@ type reply struct {
 
 // New returns Conns that dialer opens.
 func New(dialer Dialer) *Conns {
-	return &Conns{dialer: dialer, open: make(map[feedring.PeerID]*conn)}
+	return &Conns{dialer: dialer, idle: connIdle, open: make(map[feedring.PeerID]*conn)}
 }
+
+// IdleFor sets how long an unused stream is kept. It is called before the first question;
+// no answer may take longer.
+func (cs *Conns) IdleFor(d time.Duration) { cs.idle = d }
 
 // Ask asks one peer and waits for its final, or until ctx ends. sent is set
 // when the question is on its way to the peer.
@@ -146,7 +151,7 @@ func (cs *Conns) dial(ctx context.Context, c *conn) {
 func (cs *Conns) read(c *conn) error {
 	for {
 		var answer feedringv1.AskReply
-		if err := c.stream.Receive(&answer, connIdle); err != nil {
+		if err := c.stream.Receive(&answer, cs.idle); err != nil {
 			return err
 		}
 		final, err := wire.AskReplyFrom(&answer)

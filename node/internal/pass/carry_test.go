@@ -90,9 +90,7 @@ func ask(t *testing.T, p *Passer, at string) (raw net.Conn, frames *wire.Stream,
 		t.Fatal(err)
 	}
 	_, refused = circuit.ReplyFrom(&reply)
-	if err := here.SetDeadline(time.Time{}); err != nil {
-		t.Fatal(err)
-	}
+	_ = here.SetDeadline(time.Time{}) // it fails where the other side is closed already
 	return here, frames, done, refused
 }
 

@@ -50,6 +50,7 @@ type askFlags struct {
 	command.PeerFlags
 	peers   options.List
 	network string
+	via     string // empty: peers are asked directly
 	wide    bool
 	charter bool // the peer of --data is asked, and its network has a charter
 }
@@ -62,16 +63,25 @@ func (f *askFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.network, "network", "main", "name of the network, with --peer")
 }
 
+// registerVia adds the flag of commands whose question is nobody's business.
+func (f *askFlags) registerVia(flags *pflag.FlagSet) {
+	flags.Var((*options.Via)(&f.via), "via", "ask through this peer, which learns your address but not what is asked; who answers learns that, and not your address. "+
+		"any: one of --peer, or a peer that those name. Nothing is asked without it")
+}
+
 func (f *askFlags) registerWide(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.wide, "wide", false, "whole ids of peers even where the terminal is too narrow for them")
 }
 
 // overNetwork reports whether the network is asked, not a running peer.
-func (f *askFlags) overNetwork() bool { return len(f.peers.Values) > 0 }
+func (f *askFlags) overNetwork() bool { return len(f.peers.Values) > 0 || f.via != "" }
 
 func (f *askFlags) check() error {
 	if f.overNetwork() && f.URL != "" {
 		return exit.Usage("--peer and --api exclude each other: ask the network, or one running peer")
+	}
+	if f.via == client.AnyRelay && len(f.peers.Values) == 0 {
+		return exit.Usage("--via any: name a peer of the network with --peer, or the peer to ask through with --via")
 	}
 	return nil
 }
@@ -81,6 +91,9 @@ func (f *askFlags) command(name string) string {
 	line := "feedring " + name
 	for _, address := range f.peers.Values {
 		line += " --peer " + address
+	}
+	if len(f.peers.Values) == 0 && f.via != "" {
+		line += " --peer " + f.via
 	}
 	switch {
 	case f.overNetwork() && f.network != "main":
@@ -101,7 +114,7 @@ func (a *commands) resolve(f *askFlags) error {
 	if !a.Command.Flags().Changed("network") {
 		f.network = is
 	}
-	if f.network != is {
+	if f.network != is || f.via != "" { // the client refuses what there is no way for
 		return nil
 	}
 	if a.PeerRuns() { // it has the one key that others admit
@@ -173,7 +186,7 @@ func (a *commands) network(ctx context.Context, f *askFlags) (*client.Client, er
 	if err != nil {
 		return nil, err
 	}
-	return client.New(ctx, client.Config{Peers: f.peers.Values, Network: f.network, Data: a.Data, Logger: log})
+	return client.New(ctx, client.Config{Peers: f.peers.Values, Network: f.network, Data: a.Data, Via: f.via, Logger: log})
 }
 
 // noProvider is the error of a search that ended everywhere. ring is the command

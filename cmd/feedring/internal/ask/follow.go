@@ -69,6 +69,7 @@ func (a *commands) followCommand() *cobra.Command {
 		},
 	}
 	ask.register(cmd.Flags())
+	ask.registerVia(cmd.Flags())
 	what.register(cmd.Flags(), a)
 	what.registerVouched(cmd.Flags())
 	cmd.Flags().IntVar(&how.count, "count", 0, "end after this many entries (default: no end)")
@@ -96,14 +97,17 @@ func (a *commands) follow(ctx context.Context, ask *askFlags, how *followFlags, 
 		return err
 	}
 	if ask.overNetwork() {
-		saved.Peers, saved.Network = ask.peers.Values, ask.network
+		saved.Network, saved.Via = ask.network, cmp.Or(ask.via, saved.Via)
+		if len(ask.peers.Values) > 0 {
+			saved.Peers = ask.peers.Values
+		}
 	}
-	asked := askFlags{PeerFlags: ask.PeerFlags, peers: options.List{Values: saved.Peers}, network: cmp.Or(saved.Network, ask.network)}
+	asked := askFlags{PeerFlags: ask.PeerFlags, peers: options.List{Values: saved.Peers}, network: cmp.Or(saved.Network, ask.network), via: saved.Via}
 	f.ring = asked.command("ring")
 	err := f.printUnprinted()
 	switch {
 	case err != nil:
-	case len(saved.Peers) > 0 && ask.URL == "":
+	case asked.overNetwork() && ask.URL == "":
 		err = f.throughNetwork(ctx, ask)
 	default:
 		err = f.throughAPI(ctx, ask)
@@ -133,7 +137,7 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	if err != nil {
 		return err
 	}
-	c, err := client.New(ctx, client.Config{Peers: f.saved.Peers, Network: cmp.Or(f.saved.Network, ask.network), Known: f.saved.knownPeers(), Data: f.app.Data, Logger: log})
+	c, err := client.New(ctx, client.Config{Peers: f.saved.Peers, Network: cmp.Or(f.saved.Network, ask.network), Known: f.saved.knownPeers(), Data: f.app.Data, Via: f.saved.Via, Logger: log})
 	if err != nil {
 		return err
 	}

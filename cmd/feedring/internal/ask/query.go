@@ -102,6 +102,7 @@ func (a *commands) queryCommand() *cobra.Command {
 		},
 	}
 	ask.register(cmd.Flags())
+	ask.registerVia(cmd.Flags())
 	what.register(cmd.Flags(), a)
 	what.registerVouched(cmd.Flags())
 	return cmd

@@ -32,6 +32,7 @@ type saved struct {
 	Query     feedring.Query
 	Peers     []string         // that were named to ask through
 	Network   string           // of those peers; empty: not known
+	Via       string           // through which peer the network is asked; empty: directly
 	LastEvent string           // its id, of a running peer's API
 	Resume    *client.Resume   // over the network
 	Unprinted []feedring.Entry // of the first answer
@@ -62,6 +63,7 @@ type savedJSON struct {
 	Stem     bool             `json:"stem,omitempty"`
 	Vouched  bool             `json:"vouched,omitempty"`
 	Printed  []string         `json:"printed,omitempty"` // and not behind the cursor yet
+	Via      string           `json:"via,omitempty"`
 }
 
 // typedParts are the parts of a query that the command line names.
@@ -144,7 +146,7 @@ func (a *commands) openSaved(name string, q feedring.Query, typed typedParts) (*
 		return nil, exit.Failed(fmt.Errorf("--resume %s: %w", name, err))
 	}
 	s.fresh = false
-	s.Peers, s.Network, s.LastEvent, s.Resume, s.Unprinted = old.Peers, old.Net, old.Last, old.Network, old.Rest
+	s.Peers, s.Network, s.LastEvent, s.Resume, s.Unprinted, s.Via = old.Peers, old.Net, old.Last, old.Network, old.Rest, old.Via
 	return s, nil
 }
 
@@ -233,7 +235,7 @@ func (s *saved) writeNow() error {
 	s.written, s.due = time.Now(), nil
 	text, err := json.Marshal(savedJSON{
 		s.Query.Theme, s.Query.Provider, s.Query.Words, s.Query.Since, s.Query.Until, s.Query.Limit, s.Peers, s.Network, s.LastEvent, s.Resume, s.Unprinted,
-		s.Query.Stem, s.Query.Vouched, s.printed.keys(),
+		s.Query.Stem, s.Query.Vouched, s.printed.keys(), s.Via,
 	})
 	if err != nil {
 		return fmt.Errorf("--resume: %w", err)

@@ -87,6 +87,8 @@ var advice = []struct {
 	{membership.ErrNoMember, ": \"feedring network members\" lists those there are"},
 	{charters.ErrCode, ": copy the whole line that the command network invite printed at the other peer"},
 	{node.ErrStoreFull, ": make room on its disk"},
+	{client.ErrRelay, ": name another peer with --via; without --via peers that answer see this machine's address"},
+	{client.ErrViaCharter, ": leave --via out"},
 }
 
 // adviceForKey says what to do about the file of the identity key.

@@ -2,9 +2,11 @@ package options
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/cmd/feedring/internal/show"
 )
 
@@ -49,6 +51,26 @@ func (t Timeout) Set(s string) error {
 	}
 	return nil
 }
+
+// Via is a flag that names through whom the network is asked.
+type Via string
+
+// Set implements pflag.Value.
+func (v *Via) Set(s string) error {
+	if s != client.AnyRelay {
+		if err := CheckPeer(s); err != nil {
+			return fmt.Errorf("%w; or any", err)
+		}
+	}
+	*v = Via(s)
+	return nil
+}
+
+// Type implements pflag.Value.
+func (v *Via) Type() string { return "any|multiaddr" }
+
+// String implements pflag.Value.
+func (v *Via) String() string { return string(*v) }
 
 // Time is a flag that feedring.ParseTime reads.
 type Time struct {
