@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,11 +32,12 @@ type Link interface {
 	RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response, error)
 }
 
-// hooks are the subscriptions to feeds of the fleet that this peer serves. What other peers
+// hooks are the subscriptions to feeds of the fleet that this peer serves; nil: it is in
+// none. What other peers
 // kept becomes the hub's once the feed is open here, and ends being so when another peer
 // serves it.
 type hooks struct {
-	*WebSub
+	of    *WebSub
 	self  feedring.PeerID
 	rows  Rows
 	link  Link
@@ -72,7 +71,7 @@ const (
 // JoinFleet has subscriptions to feeds of a fleet kept by it. It is called before Begin.
 func (w *WebSub) JoinFleet(self feedring.PeerID, rows Rows, link Link) {
 	w.hooks = &hooks{
-		WebSub: w, self: self, rows: rows, link: link, ready: make(chan struct{}, 1),
+		of: w, self: self, rows: rows, link: link, ready: make(chan struct{}, 1),
 		waiting: make(map[fleet.Key]hookValue), kept: make(map[fleet.Key]string), ended: make(map[fleet.Key]bool), gone: make(map[fleet.ID]bool),
 	}
 }
@@ -96,7 +95,7 @@ func hookKey(topic, callback string) (key fleet.Key, ok bool) {
 }
 
 // Keep implements hub.Shared.
-func (w *WebSub) Keep(ctx context.Context, s *ledger.Subscription) error {
+func (h *hooks) Keep(ctx context.Context, s *ledger.Subscription) error {
 	key, ok := hookKey(s.Topic, s.Callback)
 	if !ok || !strings.HasPrefix(s.Resource, ofFleet) {
 		return nil
@@ -105,7 +104,6 @@ func (w *WebSub) Keep(ctx context.Context, s *ledger.Subscription) error {
 	if err != nil {
 		return err
 	}
-	h := w.hooks
 	h.mu.Lock()
 	h.kept[key] = s.Resource
 	delete(h.ended, key)
@@ -115,12 +113,11 @@ func (w *WebSub) Keep(ctx context.Context, s *ledger.Subscription) error {
 }
 
 // Ended implements hub.Shared.
-func (w *WebSub) Ended(s *ledger.Subscription) {
+func (h *hooks) Ended(s *ledger.Subscription) {
 	key, ok := hookKey(s.Topic, s.Callback)
 	if !ok || !strings.HasPrefix(s.Resource, ofFleet) {
 		return
 	}
-	h := w.hooks
 	h.mu.Lock()
 	delete(h.kept, key)
 	h.ended[key] = true
@@ -188,20 +185,33 @@ func (h *hooks) look(ctx context.Context) (waits bool) {
 	places, now := h.rows.Places(), time.Now().Unix()
 	serves := func(key fleet.Key) bool { return places.Serves(key.ID.Slot()) == h.self }
 	h.mu.Lock()
-	kept, waiting, ended, gone := maps.Clone(h.kept), maps.Clone(h.waiting), h.ended, h.gone
+	ended, gone := h.ended, h.gone
 	h.ended, h.gone = make(map[fleet.Key]bool), make(map[fleet.ID]bool)
-	h.mu.Unlock()
-	for key, resource := range kept {
+	var keys []fleet.Key
+	var values []hookValue
+	for key, v := range h.waiting {
+		keys, values = append(keys, key), append(values, v)
+	}
+	var dropped, over []string // resources
+	for key, resource := range h.kept {
 		secret, _ := secretOf(resource)
 		switch id, _ := fleet.IDOf(secret); {
 		case !serves(key):
-			h.hub.Drop(resource)
-			h.forget(key)
+			dropped = append(dropped, resource)
+			delete(h.kept, key)
 		case gone[id]:
-			h.hub.Changed(resource) // who subscribes is told that it is over, and Ended called
+			over = append(over, resource)
 		}
 	}
-	for key, v := range waiting {
+	h.mu.Unlock()
+	for _, resource := range dropped {
+		h.of.hub.Drop(resource)
+	}
+	for _, resource := range over {
+		h.of.hub.Changed(resource) // who subscribes is told that it is over, and Ended called
+	}
+	for i, key := range keys {
+		v := &values[i]
 		s := ledger.Subscription{Topic: v.Topic, Callback: v.Callback, Secret: v.Secret, Expires: time.Unix(v.Expires, 0)}
 		secret, _ := web.PersonalSecret(v.Topic)
 		id, isSecret := fleet.IDOf(secret)
@@ -212,7 +222,7 @@ func (h *hooks) look(ctx context.Context) (waits bool) {
 		case v.Expires <= now || !isSecret || of != key || gone[id]:
 			h.forget(key)
 			ended[key] = true
-		case h.hub.Restore(s):
+		case h.of.hub.Restore(s):
 			h.mu.Lock()
 			h.kept[key] = ofFleet + secret
 			delete(h.waiting, key)
@@ -221,10 +231,10 @@ func (h *hooks) look(ctx context.Context) (waits bool) {
 			waits = true
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(ended), func(a, b fleet.Key) int { return cmp.Compare(a.ID, b.ID) }) {
+	for key := range ended {
 		_, err := h.rows.Change(ctx, key, func(fleet.Row, bool) ([]byte, error) { return nil, nil })
 		if err != nil && ctx.Err() == nil && !errors.As(err, new(*keeper.ElsewhereError)) {
-			h.cfg.Log.Debug("the row of a subscription that is over stays until its lease ends", "err", err)
+			h.of.cfg.Log.Debug("the row of a subscription that is over stays until its lease ends", "err", err)
 		}
 	}
 	return waits
@@ -233,30 +243,28 @@ func (h *hooks) look(ctx context.Context) (waits bool) {
 func (h *hooks) forget(key fleet.Key) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.kept, key)
 	delete(h.waiting, key)
 }
 
 // Pass implements hub.Shared: a subscription to a feed of the fleet is at the peer that
 // serves the feed.
-func (w *WebSub) Pass(rw http.ResponseWriter, r *http.Request, topic string) bool {
+func (h *hooks) Pass(w http.ResponseWriter, r *http.Request, topic string) bool {
 	secret, ok := web.PersonalSecret(topic)
 	id, isSecret := fleet.IDOf(secret)
-	if !ok || !isSecret || w.hooks == nil {
+	if !ok || !isSecret || h == nil {
 		return false
 	}
-	if state, here := w.personal.State(secret); here && !state.Fleet {
+	if state, here := h.of.personal.State(secret); here && !state.Fleet {
 		return false
 	}
-	h := w.hooks
 	to := h.rows.Places().Serves(id.Slot())
 	if to == h.self {
 		_ = h.rows.Wake(r.Context(), secret) // one that is not there is unknown to the hub
 		return false
 	}
-	if to == "" || r.Header.Get(askerHeader) != "" || !h.pass(rw, r, to) {
-		rw.Header().Set("Retry-After", "5")
-		http.Error(rw, "the peers of the fleet that keep this feed do not answer now", http.StatusServiceUnavailable)
+	if to == "" || r.Header.Get(askerHeader) != "" || !h.pass(w, r, to) {
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "the peers of the fleet that keep this feed do not answer now", http.StatusServiceUnavailable)
 	}
 	return true
 }

@@ -89,7 +89,7 @@ func TestASubscriptionIsPassedToThePeerThatServes(t *testing.T) {
 			r.Header.Set(askerHeader, asker)
 		}
 		answer := httptest.NewRecorder()
-		return w.Pass(answer, r, topic), answer
+		return w.hooks.Pass(answer, r, topic), answer
 	}
 	passed, answer := pass(w, topic, "")
 	if !passed || answer.Code != 429 || answer.Header().Get("Retry-After") != "7" || answer.Body.String() != "too many" {
@@ -126,18 +126,18 @@ func TestOnlySubscriptionsToAFleetsFeedsAreItsRows(t *testing.T) {
 	secret := fleet.Slot(7).Secret([fleet.SecretBytes]byte{17: 1})
 	s := ledger.Subscription{Topic: "https://feeds.example/feeds/" + secret + ".rss", Callback: "https://x.example/cb", Resource: ofPersonal + secret, Expires: time.Now()}
 	w, m := inFleet("a")
-	if err := w.Keep(t.Context(), &s); err != nil || len(m.changed) != 0 {
+	if err := w.hooks.Keep(t.Context(), &s); err != nil || len(m.changed) != 0 {
 		t.Errorf("of another kind: %v, %v", err, m.changed)
 	}
-	w.Ended(&s)
+	w.hooks.Ended(&s)
 	if len(w.hooks.ended) != 0 {
 		t.Error("the end of another kind is noted")
 	}
 	s.Resource = ofFleet + secret
-	if err := w.Keep(t.Context(), &s); err != nil || len(m.changed) != 1 || m.changed[0].Kind != fleet.Hook || m.changed[0].ID.Slot() != 7 {
+	if err := w.hooks.Keep(t.Context(), &s); err != nil || len(m.changed) != 1 || m.changed[0].Kind != fleet.Hook || m.changed[0].ID.Slot() != 7 {
 		t.Errorf("%v, %v", err, m.changed)
 	}
-	w.Ended(&s)
+	w.hooks.Ended(&s)
 	if len(w.hooks.ended) != 1 || len(w.hooks.kept) != 0 {
 		t.Errorf("ended %v, kept %v", w.hooks.ended, w.hooks.kept)
 	}

@@ -25,15 +25,15 @@ const (
 // topics are the addresses that the hub speaks for: those of this peer's own
 // feeds that are published whole, their sites' and this peer's, and of personal
 // feeds, which only their owner knows.
-type topics struct{ *WebSub }
+type topics struct{ of *WebSub }
 
 // Find implements hub.Topics.
 func (t topics) Find(address string) (string, bool) {
 	if secret, ok := web.PersonalSecret(address); ok {
-		switch state, ok := t.personal.State(secret); {
+		switch state, ok := t.of.personal.State(secret); {
 		case ok && !state.Fleet:
 			return ofPersonal + secret, true
-		case ok && t.serves(secret):
+		case ok && t.of.serves(secret):
 			return ofFleet + secret, true
 		}
 	}
@@ -42,14 +42,14 @@ func (t topics) Find(address string) (string, bool) {
 		return "", false
 	}
 	if i := strings.Index(url, cache.Path); i >= 0 {
-		if own, ok := t.cfg.Cache.Feed(url[i:]); ok {
+		if own, ok := t.of.cfg.Cache.Feed(url[i:]); ok {
 			return ofFeed + own, true
 		}
 	}
-	if t.cfg.Cache.Address(url) != "" { // else nothing may be told, or not all of it
+	if t.of.cfg.Cache.Address(url) != "" { // else nothing may be told, or not all of it
 		return ofFeed + url, true
 	}
-	own, ok := t.cfg.Cache.Named(url) // a document may call its own what it is not fetched from, and a feed may have moved
+	own, ok := t.of.cfg.Cache.Named(url) // a document may call its own what it is not fetched from, and a feed may have moved
 	return ofFeed + own, ok
 }
 
@@ -60,11 +60,11 @@ func (t topics) Version(address string) (uint64, bool) {
 		return 0, false
 	}
 	if secret, ok := secretOf(resource); ok {
-		state, ok := t.personal.State(secret)
+		state, ok := t.of.personal.State(secret)
 		return mix(state.Version, uint64(state.Modified.Unix())), ok
 	}
-	ref := feedring.FeedRef{URL: strings.TrimPrefix(resource, ofFeed), Publisher: t.cfg.Self}
-	at := t.cfg.Store.LogHead(ref).Position
+	ref := feedring.FeedRef{URL: strings.TrimPrefix(resource, ofFeed), Publisher: t.of.cfg.Self}
+	at := t.of.cfg.Store.LogHead(ref).Position
 	return mix(at.Epoch, at.Sequence), true
 }
 
@@ -83,10 +83,10 @@ func (t topics) Read(ctx context.Context, address string) (hub.Content, error) {
 	}
 	resource, _ := t.Find(address)
 	if url, ok := strings.CutPrefix(resource, ofFeed); ok {
-		address = t.FeedAddress(url)
+		address = t.of.FeedAddress(url)
 	}
 	if strings.HasPrefix(resource, ofFleet) { // the topic may be at another peer
-		address = t.base() + web.PersonalPath + address[strings.LastIndexByte(address, '/')+1:]
+		address = t.of.base() + web.PersonalPath + address[strings.LastIndexByte(address, '/')+1:]
 	}
 	c, err := t.served(ctx, address)
 	c.Version = version
@@ -96,7 +96,7 @@ func (t topics) Read(ctx context.Context, address string) (hub.Content, error) {
 // Watch is for personal feeds: of own feeds everything is told.
 func (t topics) Watch(resource string, on bool) {
 	if secret, ok := secretOf(resource); ok {
-		t.personal.Watch(secret, on)
+		t.of.personal.Watch(secret, on)
 	}
 }
 
@@ -116,13 +116,13 @@ func (t topics) served(ctx context.Context, address string) (hub.Content, error)
 	if err != nil {
 		return hub.Content{}, err
 	}
-	base, err := url.Parse(t.base())
+	base, err := url.Parse(t.of.base())
 	if err != nil {
 		return hub.Content{}, err
 	}
 	req.URL.Path, req.URL.RawPath = strings.TrimPrefix(req.URL.Path, base.Path), strings.TrimPrefix(req.URL.RawPath, base.EscapedPath())
 	w := &ownAnswer{header: make(http.Header)}
-	t.cfg.Front.ServeHTTP(w, req)
+	t.of.cfg.Front.ServeHTTP(w, req)
 	switch w.status {
 	case 0, http.StatusOK:
 		return hub.Content{Type: w.header.Get("Content-Type"), Body: w.body}, nil

@@ -114,7 +114,7 @@ func (w *WebSub) Begin(ctx context.Context, p Parts) error {
 		return err
 	}
 	w.pings = pings.New(ctx, w)
-	w.hub, err = hub.Open(hub.Config{Store: w.cfg.Store, Topics: w.Topics(), Client: client.WithoutRedirects(), Peer: w, Shared: w, Log: w.cfg.Log})
+	w.hub, err = hub.Open(hub.Config{Store: w.cfg.Store, Topics: w.Topics(), Client: client.WithoutRedirects(), Peer: w, Shared: w.hooks, Log: w.cfg.Log})
 	if err != nil || w.cfg.PublicURL == "" {
 		return err
 	}
