@@ -394,7 +394,7 @@ func (p *passed) Open(ctx context.Context, end feedring.PeerID, verb feedring.Ve
 		if err == nil {
 			var s circuit.Stream
 			if s, err = l.circuit.Open(ctx, verb); err == nil {
-				return &passedStream{Stream: s, of: p, line: l, end: end, leave: sync.OnceFunc(func() { p.leave(l) })}, nil
+				return &passedStream{raw: s, of: p, line: l, end: end, leave: sync.OnceFunc(func() { p.leave(l) })}, nil
 			}
 		}
 		p.drop(end, l)
@@ -514,7 +514,7 @@ func (p *passed) circuit(ctx context.Context, r *relay, end feedring.PeerID) (*c
 
 // passedStream is a stream within a circuit.
 type passedStream struct {
-	circuit.Stream
+	raw   circuit.Stream
 	of    *passed
 	line  *openCircuit
 	end   feedring.PeerID
@@ -523,7 +523,7 @@ type passedStream struct {
 
 // Read implements Stream.
 func (s *passedStream) Read(b []byte) (int, error) {
-	n, err := s.Stream.Read(b)
+	n, err := s.raw.Read(b)
 	if n > 0 {
 		s.line.heard.Store(time.Now().UnixNano())
 	}
@@ -533,16 +533,27 @@ func (s *passedStream) Read(b []byte) (int, error) {
 // Close implements Stream.
 func (s *passedStream) Close() error {
 	defer s.leave()
-	return s.Stream.Close()
+	return s.raw.Close()
 }
 
 // Reset implements Stream. A circuit on which nothing came is given up: the relay or the end
 // may be dead, which nothing else tells.
 func (s *passedStream) Reset() error {
 	defer s.leave()
-	err := s.Stream.Reset()
+	err := s.raw.Reset()
 	if time.Since(time.Unix(0, s.line.heard.Load())) > silentFor {
 		s.of.drop(s.end, s.line)
 	}
 	return err
 }
+
+// CloseWrite implements Stream.
+func (s *passedStream) CloseWrite() error { return s.raw.CloseWrite() }
+
+// SetDeadline implements Stream, as the next two what frames are sent and received with.
+func (s *passedStream) SetDeadline(t time.Time) error      { return s.raw.SetDeadline(t) }
+func (s *passedStream) SetReadDeadline(t time.Time) error  { return s.raw.SetReadDeadline(t) }
+func (s *passedStream) SetWriteDeadline(t time.Time) error { return s.raw.SetWriteDeadline(t) }
+
+// Write implements Stream.
+func (s *passedStream) Write(b []byte) (int, error) { return s.raw.Write(b) }

@@ -140,8 +140,8 @@ func dial(ctx context.Context, raw Raw, key crypto.PrivKey, network string, end 
 	if err := frames.Send(RequestTo(end), replyWithin); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSilent, err)
 	}
-	under := &answered{Raw: raw, frames: frames}
-	secure, err := speaker.SecureOutbound(ctx, below{under}, id)
+	under := &below{raw: raw, frames: frames}
+	secure, err := speaker.SecureOutbound(ctx, under, id)
 	switch {
 	case under.err != nil:
 		return nil, under.err
@@ -160,7 +160,7 @@ func Accept(ctx context.Context, raw Raw, key crypto.PrivKey, network string) (c
 	}
 	within, cancel := context.WithTimeout(ctx, acceptWithin)
 	defer cancel()
-	secure, err := speaker.SecureInbound(within, below{raw}, "")
+	secure, err := speaker.SecureInbound(within, &below{raw: raw}, "")
 	if err != nil {
 		return "", nil, err
 	}
@@ -180,47 +180,46 @@ func speaker(key crypto.PrivKey, network string) (*noise.SessionTransport, error
 	return t.WithSessionOptions(noise.Prologue([]byte(wire.ProtocolID(network, wire.VerbSealed))))
 }
 
-// answered is a stream on which the relay's reply comes first: the handshake goes out
-// before it, which saves a round trip.
-type answered struct {
-	Raw
-	frames *wire.Stream
+// below is a stream in the shape that Noise wants. On a client's the relay's reply comes
+// first: the handshake goes out before it, which saves a round trip.
+type below struct {
+	raw    Raw
+	frames *wire.Stream // until Noise; nil: no reply comes
 	done   bool
-	err    error
+	err    error // of the reply
 }
 
-// Read implements Raw.
-func (a *answered) Read(b []byte) (int, error) {
-	if !a.done {
-		a.done, a.err = true, a.reply()
+func (b *below) Read(p []byte) (int, error) {
+	if b.frames == nil {
+		return b.raw.Read(p)
 	}
-	if a.err != nil {
-		return 0, a.err
+	if !b.done {
+		b.done, b.err = true, b.reply()
 	}
-	return a.frames.Read(b)
+	if b.err != nil {
+		return 0, b.err
+	}
+	return b.frames.Read(p)
 }
 
-func (a *answered) reply() error {
+func (b *below) reply() error {
 	var reply feedringv1.PassReply
-	if err := a.frames.Receive(&reply, replyWithin); err != nil {
+	if err := b.frames.Receive(&reply, replyWithin); err != nil {
 		return fmt.Errorf("%w: %w", ErrSilent, err)
 	}
 	if _, err := ReplyFrom(&reply); err != nil {
 		return err
 	}
-	return a.SetReadDeadline(time.Time{}) // that of the handshake's context counts
+	return b.raw.SetReadDeadline(time.Time{}) // that of the handshake's context counts
 }
 
-// below gives a stream the shape that Noise wants.
-type below struct{ Raw }
+func (b *below) Write(p []byte) (int, error)        { return b.raw.Write(p) }
+func (b *below) Close() error                       { return b.raw.Close() }
+func (b *below) SetDeadline(t time.Time) error      { return b.raw.SetDeadline(t) }
+func (b *below) SetReadDeadline(t time.Time) error  { return b.raw.SetReadDeadline(t) }
+func (b *below) SetWriteDeadline(t time.Time) error { return b.raw.SetWriteDeadline(t) }
+func (b *below) LocalAddr() net.Addr                { return nowhere }
+func (b *below) RemoteAddr() net.Addr               { return nowhere }
 
-// LocalAddr implements net.Conn.
-func (below) LocalAddr() net.Addr { return nowhere{} }
-
-// RemoteAddr implements net.Conn.
-func (below) RemoteAddr() net.Addr { return nowhere{} }
-
-type nowhere struct{}
-
-func (nowhere) Network() string { return "circuit" }
-func (nowhere) String() string  { return "circuit" }
+// nowhere is where both ends of a circuit are.
+var nowhere = &net.UnixAddr{Name: "circuit", Net: "circuit"}
