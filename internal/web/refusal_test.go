@@ -26,6 +26,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{&UnknownJoinError{"a.example"}, 404, "does not join through a.example"},
 		{&RetractError{ID: "e"}, 504, "took too long: try again"},
 		{&RetractError{ID: "e", Feed: "f"}, 409, "add that feed again"},
+		{&CarriedError{"https://a.example/"}, 409, "is carried for others"},
 		{&FixedError{"a.example", "join"}, 409, "by --join, FEEDRING_JOIN or the configuration file"},
 		{&KnownFeedError{own, own}, 409, "is already published in news as a: remove it first"},
 		{&KnownFeedError{feedring.FeedSpec{Provider: "a"}, own}, 409, "is already kept in private as a: remove it first"},
