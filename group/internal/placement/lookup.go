@@ -196,7 +196,6 @@ func (pl *Placer) preferred(mirrors []catalogue.Publication) []catalogue.Publica
 	for _, fits := range []func(catalogue.Publication) bool{
 		func(f catalogue.Publication) bool { return !f.Away && vouched[f.Ref] != "" },
 		func(f catalogue.Publication) bool { return !f.Away && f.Carried == 0 },
-		func(f catalogue.Publication) bool { return f.Away == (f.Carried == 0) },
 	} {
 		var chosen []catalogue.Publication
 		for _, f := range mirrors {
@@ -208,5 +207,16 @@ func (pl *Placer) preferred(mirrors []catalogue.Publication) []catalogue.Publica
 			return chosen
 		}
 	}
-	return mirrors[:1]
+	var carriers, gone []catalogue.Publication
+	for _, f := range mirrors {
+		if !f.Away {
+			carriers = append(carriers, f)
+		} else if f.Carried == 0 {
+			gone = append(gone, f)
+		}
+	}
+	if len(carriers) == 0 {
+		return mirrors[:1]
+	}
+	return append(carriers, gone[:min(len(gone), 1)]...)
 }

@@ -250,10 +250,13 @@ func TestCarriersStandForNobody(t *testing.T) {
 	offer := func(p feedring.PeerID, away bool, carried uint64) catalogue.Publication {
 		return catalogue.Publication{Ref: feedring.FeedRef{URL: "u", Publisher: p}, Away: away, Carried: carried}
 	}
+	also := offer("also", true, 0)
 	gone, there, carries, carried := offer("gone", true, 0), offer("there", false, 0), offer("carries", false, 7), offer("carried", true, 7)
 	for _, x := range []struct{ all, want []catalogue.Publication }{
 		{[]catalogue.Publication{carries, gone}, []catalogue.Publication{carries, gone}},
 		{[]catalogue.Publication{carried, carries, gone}, []catalogue.Publication{carries, gone}},
+		{[]catalogue.Publication{carries, also, gone}, []catalogue.Publication{carries, also}},
+		{[]catalogue.Publication{also, gone}, []catalogue.Publication{also}},
 		{[]catalogue.Publication{carries, gone, there}, []catalogue.Publication{there}},
 		{[]catalogue.Publication{carries}, []catalogue.Publication{carries}},
 		{[]catalogue.Publication{carried}, []catalogue.Publication{carried}},
