@@ -41,7 +41,7 @@ func newNetwork(binary string, out io.Writer) (*network, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	return &network{
-		binary: binary, dir: dir, out: out, names: make(map[feedring.PeerID]string), dead: make(chan *child, peers+1), ctx: ctx, stop: stop,
+		binary: binary, dir: dir, out: out, names: make(map[feedring.PeerID]string), dead: make(chan *child, peers), ctx: ctx, stop: stop,
 	}, nil
 }
 
@@ -63,19 +63,31 @@ func (n *network) start(from *origin) error {
 		if i > 1 {
 			args = append(args, "--join", n.peers[0].start.Addrs[0])
 		}
-		c, err := n.run(fmt.Sprint("peer ", i), args, func(arrival) {})
+		c, err := n.run(fmt.Sprint("peer ", i), args)
 		if err != nil {
 			return err
 		}
 		n.peers = append(n.peers, c)
 		n.names[c.start.Peer] = c.name
-		fmt.Fprintf(n.out, "Peer %d is up: %s, publishes %s\n", i, c.start.HTTP, strings.Join(names, ", "))
+		fmt.Fprintf(n.out, "Peer %d is up: %s, process %d, publishes %s\n", i, c.start.HTTP, c.cmd.Process.Pid, strings.Join(names, ", "))
 	}
 	return nil
 }
 
-// contact is the peer that readers of the demo ask.
+// contact is the peer that readers of the demo ask: the last that runs.
 func (n *network) contact() *child { return n.peers[len(n.peers)-1] }
+
+// ended tells of a peer that has ended, and how to see who took its place. The
+// error is of the last peer.
+func (n *network) ended(c *child, binary string) error {
+	n.peers = slices.DeleteFunc(n.peers, func(p *child) bool { return p == c })
+	if len(n.peers) == 0 {
+		return c.failed("ended by itself, and no peer is left")
+	}
+	fmt.Fprintf(n.out, "  %s; the others go on. Who manages its groups now (a takeover may need some seconds):\n\n  %s ring --api %s\n\n",
+		c.failed("ended by itself"), binary, n.contact().start.HTTP)
+	return nil
+}
 
 // settle waits until every group has all its peers, a manager and a secondary.
 func (n *network) settle(ctx context.Context) (groups []feedring.RingGroup, err error) {
@@ -112,7 +124,9 @@ func complete(groups []feedring.RingGroup) bool {
 
 // close ends all processes and removes what they kept.
 func (n *network) close() error {
-	fmt.Fprintf(n.out, "\nStopping %d peers.\n", len(n.peers))
+	if len(n.peers) > 0 {
+		fmt.Fprintf(n.out, "\nStopping %d peers.\n", len(n.peers))
+	}
 	n.stop()
 	n.running.Wait()
 	return os.RemoveAll(n.dir)
@@ -130,9 +144,23 @@ type child struct {
 	}
 }
 
-// run starts the program and waits for its first line. It calls each for every
-// other line, until the network is closed. Five seconds later it is killed.
-func (n *network) run(name string, args []string, each func(arrival)) (*child, error) {
+// run starts a peer, and waits for the event that says that it is ready.
+func (n *network) run(name string, args []string) (*child, error) {
+	c, lines, err := n.begin(name, args)
+	if err != nil {
+		return nil, err
+	}
+	if lines.Decode(&c.start) != nil {
+		_ = c.cmd.Wait() // how it ended shows in its log
+		return nil, c.failed("ended at once")
+	}
+	n.watch(c, lines, func(arrival) {})
+	return c, nil
+}
+
+// begin starts the program. When the network is closed it is told to end, and
+// killed five seconds later.
+func (n *network) begin(name string, args []string) (*child, *json.Decoder, error) {
 	c := &child{name: name, cmd: exec.CommandContext(n.ctx, n.binary, args...)}
 	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
 	c.cmd.WaitDelay = 5 * time.Second
@@ -140,25 +168,30 @@ func (n *network) run(name string, args []string, each func(arrival)) (*child, e
 	c.cmd.Stderr = &c.log
 	out, err := c.cmd.StdoutPipe()
 	if err = errors.Join(err, c.cmd.Start()); err != nil {
-		return nil, fmt.Errorf("%s cannot be started: run \"make build\", or name it with -feedring: %w", n.binary, err)
+		return nil, nil, fmt.Errorf("%s cannot be started: run \"make build\", or name it with -feedring: %w", n.binary, err)
 	}
-	lines := json.NewDecoder(out)
-	if lines.Decode(&c.start) != nil {
-		_ = c.cmd.Wait() // how it ended shows in its log
-		return nil, c.failed("ended at once")
-	}
+	return c, json.NewDecoder(out), nil
+}
+
+// watch calls each for every line, and tells when the process has ended.
+func (n *network) watch(c *child, lines *json.Decoder, each func(arrival)) {
 	n.running.Go(func() {
 		for a := (arrival{}); lines.Decode(&a) == nil; a = (arrival{}) {
 			each(a)
 		}
 		_ = c.cmd.Wait()
-		n.dead <- c
+		select {
+		case n.dead <- c:
+		case <-n.ctx.Done():
+		}
 	})
-	return c, nil
 }
 
-// failed shows the end of the log of a peer that has ended.
+// failed shows the end of the log of a peer that has ended, if it logged anything.
 func (c *child) failed(what string) error {
-	log := c.log.String()
-	return fmt.Errorf("%s %s; the end of its log:\n%s", c.name, what, strings.TrimSpace(log[max(0, len(log)-1000):]))
+	log := strings.TrimSpace(c.log.String())
+	if log == "" {
+		return fmt.Errorf("%s %s", c.name, what)
+	}
+	return fmt.Errorf("%s %s; the end of its log:\n%s", c.name, what, log[max(0, len(log)-1000):])
 }

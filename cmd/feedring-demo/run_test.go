@@ -140,6 +140,74 @@ func TestNoBinary(t *testing.T) {
 	}
 }
 
+// until is what a demo prints, which ends its peers once it has printed that it began.
+type until struct {
+	strings.Builder
+	left []int // processes to kill, one for each time that entries are counted
+}
+
+func (u *until) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), "published ") && len(u.left) > 0 {
+		_ = syscall.Kill(u.left[0], syscall.SIGKILL)
+		u.left = u.left[1:]
+	}
+	return u.Builder.Write(b)
+}
+
+// TestPeerThatEnds kills the peers of a demo one by one: it tells of each and goes on,
+// its reader at another one, until none is left.
+func TestPeerThatEnds(t *testing.T) {
+	t.Setenv(fakeVariable, t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, all := range []bool{false, true} {
+		from, err := openOrigin(time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer from.server.Close()
+		var out until
+		n, err := newNetwork(os.Args[0], &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.start(from); err != nil {
+			t.Fatal(err)
+		}
+		kill := n.peers
+		if !all {
+			kill = []*child{n.peers[0], n.contact()}
+		}
+		for _, c := range kill {
+			out.left = append(out.left, c.cmd.Process.Pid)
+		}
+		limit := time.Second
+		if all {
+			limit = time.Minute
+		}
+		err = show(t.Context(), options{binary: os.Args[0], every: 10 * time.Millisecond, limit: limit}, from, n)
+		if all != (err != nil) || all && err.Error() != "peer 7 ended by itself, and no peer is left" {
+			t.Errorf("all: %v: %v", all, err)
+		}
+		if len(n.peers) == 0 != all || !all && len(n.peers) != peers-2 {
+			t.Errorf("all: %v: %d peers are left", all, len(n.peers))
+		}
+		if !all && n.contact().name != "peer 6" {
+			t.Errorf("the contact is %s", n.contact().name)
+		}
+		for _, want := range []string{"  peer 1 ended by itself; the others go on.", " ring --api http://127.0.0.1:"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q is missing in:\n%s", want, out.String())
+			}
+		}
+		if strings.Contains(out.String(), "end of its log") {
+			t.Errorf("a log without lines is shown:\n%s", out.String())
+		}
+		if err := n.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestDeadPeerIsTold kills a peer: the demo must not go on as if all were well.
 func TestDeadPeerIsTold(t *testing.T) {
 	t.Setenv(fakeVariable, t.TempDir())
@@ -147,7 +215,7 @@ func TestDeadPeerIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := n.run("peer 1", []string{"serve", "--data", "1"}, func(arrival) {})
+	c, err := n.run("peer 1", []string{"serve", "--data", "1"})
 	if err != nil {
 		t.Fatal(err)
 	}

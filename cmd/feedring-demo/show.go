@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,13 +30,8 @@ func show(ctx context.Context, o options, from *origin, n *network) error {
 	}
 	fmt.Fprintln(n.out)
 	arrivals := make(chan arrival)
-	_, err = n.run("the reader", []string{"follow", "--json", "--limit", "1", "--api", n.contact().start.HTTP, "--data", n.dir}, func(a arrival) {
-		select {
-		case arrivals <- a:
-		case <-ctx.Done():
-		}
-	})
-	if err != nil {
+	var reads reader
+	if reads, err = read(ctx, n, arrivals); err != nil {
 		return err
 	}
 	counted := &counts{read: make(map[feedring.EntryID]bool)}
@@ -47,8 +43,25 @@ func show(ctx context.Context, o options, from *origin, n *network) error {
 		case <-ctx.Done():
 			return nil
 		case c := <-n.dead:
-			return c.failed("ended by itself")
+			switch c {
+			case reads.child:
+				fmt.Fprintf(n.out, "  %s\n", c.failed("ended by itself and is started again"))
+				reads = reader{}
+			case reads.of:
+				_ = reads.child.cmd.Cancel() // it would wait for its peer
+				reads = reader{}
+			}
+			if slices.Contains(n.peers, c) {
+				if err := n.ended(c, o.binary); err != nil {
+					return err
+				}
+			}
 		case now := <-publish.C:
+			if reads.child == nil {
+				if reads, err = read(ctx, n, arrivals); err != nil {
+					return err
+				}
+			}
 			from.publish(now)
 			if counted.published++; counted.published%10 == 0 {
 				fmt.Fprintf(n.out, "  %s\n", counted)
@@ -60,6 +73,25 @@ func show(ctx context.Context, o options, from *origin, n *network) error {
 			}
 		}
 	}
+}
+
+// reader is a process that follows one of the peers.
+type reader struct{ child, of *child }
+
+// read starts a reader of the contact, whose entries go to arrivals until ctx ends.
+func read(ctx context.Context, n *network, arrivals chan<- arrival) (reader, error) {
+	of := n.contact()
+	c, lines, err := n.begin("the reader", []string{"follow", "--json", "--limit", "1", "--api", of.start.HTTP, "--data", n.dir})
+	if err != nil {
+		return reader{}, err
+	}
+	n.watch(c, lines, func(a arrival) {
+		select {
+		case arrivals <- a:
+		case <-ctx.Done():
+		}
+	})
+	return reader{child: c, of: of}, nil
 }
 
 // arrival is an entry that reached the reader, or an event without an address.
