@@ -98,7 +98,7 @@ func (a *commands) serve(ctx context.Context, o *options.Serve) error {
 		return fmt.Errorf("--data %s: %w: name another directory, where this user may write", cfg.Data, err)
 	}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, endings()...)
 	defer signal.Stop(signals)
 	if err := a.enter(ctx, o.Given()); err != nil {
 		return err
@@ -115,6 +115,16 @@ func (a *commands) serve(ctx context.Context, o *options.Serve) error {
 	}
 	log.Info("closing", "signal", (<-signals).String())
 	return leave(ctx, peer, signals)
+}
+
+// endings are the signals that end a peer. SIGHUP, of a terminal that is closed, is one
+// unless the peer was started to outlive it, as by nohup(1).
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }
 
 // redeemWithin is how long the peer that gave an invitation may take.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -40,6 +42,21 @@ func TestLeave(t *testing.T) {
 			}
 			time.Sleep(closeWithin) // in the bubble: the peer's goroutine ends
 		})
+	}
+}
+
+// A closed terminal ends a peer in good order, unless nohup(1) has it go on.
+func TestEndings(t *testing.T) {
+	hung := make(chan os.Signal, 1)
+	signal.Notify(hung, syscall.SIGHUP) // these tests may run under nohup(1)
+	defer signal.Stop(hung)
+	if all := endings(); !slices.Contains(all, os.Signal(syscall.SIGHUP)) || !slices.Contains(all, os.Signal(syscall.SIGTERM)) {
+		t.Errorf("the signals %v end a peer", all)
+	}
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	if all := endings(); slices.Contains(all, os.Signal(syscall.SIGHUP)) {
+		t.Error("SIGHUP ends a peer that was started to ignore it")
 	}
 }
 
