@@ -212,9 +212,10 @@ func (f *follower) tellUnserved() {
 		return
 	}
 	now := time.Now()
-	var themes []feedring.Theme
+	themes := []feedring.Theme{}
 	for _, g := range f.groups {
 		switch {
+		case f.query.Theme == "" && f.query.Provider != "" && g.cursor == nil:
 		case slices.Contains(slices.Collect(maps.Values(g.sessions)), true): // one has caught up
 			g.idle = time.Time{}
 		case g.idle.IsZero():

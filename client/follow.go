@@ -48,7 +48,9 @@ type FollowOptions struct {
 	// told.
 	Gap func(Gap)
 	// Unserved is called where nobody serves some groups for seconds, with all of
-	// them, and when that changes. Nil: nobody is told.
+	// them, and when that changes: with an empty list that is not nil where all
+	// are served again. Where a query names a provider and no theme, groups that
+	// never served it do not count. Nil: nobody is told.
 	Unserved func(themes []feedring.Theme)
 	// Within is how long the first answer may take; 0: 10 s.
 	Within time.Duration
