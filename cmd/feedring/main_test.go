@@ -203,6 +203,7 @@ func fakeAPI() http.Handler {
 			fmt.Fprintf(w, "event: retracted\nid: a\ndata: "+retraction+"\n\n", "never printed")
 		}
 		fmt.Fprint(w, "event: gap\ndata: {\"event\":\"gap\",\"theme\":\"news\",\"feed\":\"https://news.example/feed\",\"publisher\":\"P\"}\n\n")
+		fmt.Fprint(w, "event: unserved\ndata: {\"event\":\"unserved\",\"themes\":[\"news\"]}\n\n")
 		fmt.Fprintf(w, "event: entry\nid: b\ndata: {\"id\":\"e2\",\"provider\":\"news.example\",\"title\":\"Two after %s\",\"published\":\"2026-01-02T03:04:05Z\"}\n\n", r.Header.Get("Last-Event-ID"))
 	})
 	say("GET /api/v1/entries/own", `[{"id":"own","title":"Mine","publisher":"P","feed":"http://127.0.0.1/feed"}]`)

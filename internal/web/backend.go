@@ -154,7 +154,10 @@ type Older struct {
 }
 
 // Unserved names the groups that nobody serves now, of those that are followed.
-type Unserved struct{ Themes []feedring.Theme }
+type Unserved struct {
+	Event  string           `json:"event"`  // "unserved"
+	Themes []feedring.Theme `json:"themes"` // not nil; empty: all are served again
+}
 
 // Gap names a feed of which entries may be missing: only its publisher has
 // them, and that is away.

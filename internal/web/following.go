@@ -111,8 +111,10 @@ func (f *following) update(u Update) error {
 	case u.Older != nil:
 		return f.out.send(u.Older.Event, id, u.Older)
 	case u.Unserved != nil:
-		f.unserved.Store(u.Unserved)
-		return nil
+		if f.unserved.Store(u.Unserved); f.page {
+			return nil // a page is told by reach events
+		}
+		return f.out.send(u.Unserved.Event, "", u.Unserved)
 	case u.Gap != nil:
 		return f.out.send("gap", "", u.Gap)
 	case u.Final != nil:

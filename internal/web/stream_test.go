@@ -335,6 +335,20 @@ func TestStreamTellsGaps(t *testing.T) {
 	}
 }
 
+// A follower is told which groups nobody serves; a page has reach events for that.
+func TestStreamTellsWhatNobodyServes(t *testing.T) {
+	f := newFake()
+	f.follow = func(_ context.Context, _ Ask, each func(Update) error) error {
+		return each(Update{Unserved: &Unserved{Event: "unserved", Themes: []feedring.Theme{"news"}}})
+	}
+	const want = "event: unserved\ndata: {\"event\":\"unserved\",\"themes\":[\"news\"]}\n\n"
+	for path, told := range map[string]bool{"/api/v1/stream": true, "/api/v1/stream?view=page": false} {
+		if w := call(t, testSite(f, false), "GET", path, ""); strings.Contains(w.Body.String(), want) != told {
+			t.Errorf("%s: %s", path, w.Body)
+		}
+	}
+}
+
 // TestStreamOfAPage: a page is told whom this peer reaches, at first and when
 // that changes, and entries as it shows them.
 func TestStreamOfAPage(t *testing.T) {

@@ -44,7 +44,7 @@ func (s *Server) followNetwork(ctx context.Context, ask web.Ask, each func(web.U
 			_ = each(web.Update{Gap: &web.Gap{Event: "gap", Theme: g.Theme, Feed: g.Feed.URL, Publisher: g.Feed.Publisher}})
 		},
 		Unserved: func(themes []feedring.Theme) {
-			_ = each(web.Update{Unserved: &web.Unserved{Themes: themes}})
+			_ = each(web.Update{Unserved: &web.Unserved{Event: "unserved", Themes: themes}})
 		},
 		Retracted: func(e feedring.Entry, at feedring.Cursor) error {
 			r := e.Retraction()

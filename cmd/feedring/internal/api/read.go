@@ -136,6 +136,8 @@ type Follower interface {
 	Gap(client.Gap)
 	// Older is called for entries that are no news.
 	Older(client.Older)
+	// Unserved is called with the groups that nobody serves, where that changed.
+	Unserved(themes []feedring.Theme)
 	// SetCursor is called with the position after a final event, if that has one.
 	SetCursor(id string)
 }
@@ -204,6 +206,8 @@ func (s *Stream) event(e event) error {
 		return s.gap(e)
 	case "older":
 		return s.older(e)
+	case "unserved":
+		return s.unserved(e)
 	case "problem":
 		p := &Problem{}
 		if err := json.Unmarshal(e.data, p); err != nil {
@@ -253,6 +257,17 @@ func (s *Stream) older(e event) error {
 	if s.After = or(e.id, s.After); e.id != "" {
 		s.Follower.SetCursor(e.id)
 	}
+	return nil
+}
+
+func (s *Stream) unserved(e event) error {
+	var told struct {
+		Themes []feedring.Theme `json:"themes"`
+	}
+	if err := json.Unmarshal(e.data, &told); err != nil {
+		return fmt.Errorf("groups that nobody serves: %w", err)
+	}
+	s.Follower.Unserved(told.Themes)
 	return nil
 }
 

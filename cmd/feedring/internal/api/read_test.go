@@ -23,6 +23,7 @@ func (ignoring) Entry(feedring.Entry, string) error          { return nil }
 func (ignoring) Retracted(feedring.Retraction, string) error { return nil }
 func (ignoring) Gap(client.Gap)                              {}
 func (ignoring) Older(client.Older)                          {}
+func (ignoring) Unserved([]feedring.Theme)                   {}
 func (ignoring) SetCursor(string)                            {}
 
 func TestReadEvents(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,7 +40,8 @@ func (a *commands) followCommand() *cobra.Command {
 			"or has printed --count entries. It survives the loss of its provider: another takes over, and no entry\n" +
 			"is printed twice or lost. Where a publisher is away and others have dropped what it published meanwhile,\n" +
 			"it waits a minute, says on stderr (with --json also as an event \"gap\") which feed may lack entries, and\n" +
-			"goes on. Of the old entries of a feed that is added it says on stderr how many there are, and prints none.\n\n" +
+			"goes on. Where nobody serves a group for seconds it says so in the same way (event \"unserved\", with all such\n" +
+			"groups), and again when somebody does. Of the old entries of a feed that is added it says on stderr how many there are, and prints none.\n\n" +
 			"With --resume NAME it keeps what it follows and how far it came, in --data; the next time that NAME is\n" +
 			"enough to go on, and what appeared meanwhile is printed first: beginning with what --count left of a\n" +
 			"first answer. A kill repeats at most the one entry that was being printed. --since only says where a new NAME\n" +
@@ -87,6 +90,8 @@ type following struct {
 	printed int
 	ring    string // the command that shows what there is
 	out     *show.Lines
+
+	nobody []feedring.Theme // serves these, as was told last
 }
 
 func (a *commands) follow(ctx context.Context, ask *askFlags, how *followFlags, saved *saved) error {
@@ -144,7 +149,7 @@ func (f *following) throughNetwork(ctx context.Context, ask *askFlags) error {
 	defer c.Close()
 	options := client.FollowOptions{
 		Updates: f.flags.updates, Resume: f.saved.Resume, First: f.first, Within: time.Duration(ask.Timeout),
-		Save: f.saved.save, Gap: f.gap,
+		Save: f.saved.save, Gap: f.gap, Unserved: f.unserved,
 		Older: func(o client.Older, _ feedring.Cursor) error {
 			f.older(o)
 			return nil
@@ -207,6 +212,37 @@ func (f *following) gap(g client.Gap) {
 // older says that a feed was added whose entries are no news.
 func (f *following) older(o client.Older) {
 	fmt.Fprintf(f.app.Stderr, "feedring: %s of %s\n", show.Count(o.Count, "older entry", "older entries"), show.Printable(string(o.Provider)))
+}
+
+// unserved says which groups nobody serves any more, and which are served again.
+func (f *following) unserved(themes []feedring.Theme) {
+	if f.json {
+		f.out.Print(unservedEvent{"unserved", append([]feedring.Theme{}, themes...)})
+	}
+	if lost := without(themes, f.nobody); lost != "" {
+		fmt.Fprintf(f.app.Stderr, "feedring: nobody serves %s now: going on when somebody does\n", lost)
+	}
+	if back := without(f.nobody, themes); back != "" {
+		fmt.Fprintf(f.app.Stderr, "feedring: served again: %s\n", back)
+	}
+	f.nobody = themes
+}
+
+// without names the themes of all that are not among others.
+func without(all, others []feedring.Theme) string {
+	var names []string
+	for _, theme := range all {
+		if !slices.Contains(others, theme) {
+			names = append(names, show.Printable(string(theme)))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// unservedEvent names all groups that nobody serves now.
+type unservedEvent struct {
+	Event  string           `json:"event"`
+	Themes []feedring.Theme `json:"themes"`
 }
 
 type gapEvent struct {

@@ -75,9 +75,11 @@ func (o *apiFollower) First(answer client.Answer, id string) error {
 	return o.answered(answer.Final)
 }
 
-// Opened, Gap, Older and SetCursor implement api.Follower.
+// Opened, Gap, Older, Unserved and SetCursor implement api.Follower. A stream that
+// is opened anew tells again what nobody serves.
 
-func (o *apiFollower) Opened()              { o.outage.back() }
-func (o *apiFollower) Gap(g client.Gap)     { o.gap(g) }
-func (o *apiFollower) Older(e client.Older) { o.older(e) }
-func (o *apiFollower) SetCursor(id string)  { o.saved.setCursor(id) }
+func (o *apiFollower) Opened()                          { o.outage.back(); o.nobody = nil }
+func (o *apiFollower) Gap(g client.Gap)                 { o.gap(g) }
+func (o *apiFollower) Older(e client.Older)             { o.older(e) }
+func (o *apiFollower) SetCursor(id string)              { o.saved.setCursor(id) }
+func (o *apiFollower) Unserved(themes []feedring.Theme) { o.unserved(themes) }

@@ -29,3 +29,30 @@ func TestGap(t *testing.T) {
 		}
 	}
 }
+
+// What nobody serves is told on stderr once, and that it is served again; with
+// --json each change is an event that names all such groups.
+func TestUnserved(t *testing.T) {
+	for _, asJSON := range []bool{false, true} {
+		var stdout, stderr bytes.Buffer
+		f := &following{app: &commands{&command.Env{Stdout: &stdout, Stderr: &stderr}}, json: asJSON, out: show.NewLines(&stdout)}
+		for _, themes := range [][]feedring.Theme{{"news"}, {"news", "sport"}, {"sport"}, {}} {
+			f.unserved(themes)
+		}
+		const told = "feedring: nobody serves news now: going on when somebody does\n" +
+			"feedring: nobody serves sport now: going on when somebody does\n" +
+			"feedring: served again: news\n" +
+			"feedring: served again: sport\n"
+		if stderr.String() != told {
+			t.Errorf("stderr: %s", &stderr)
+		}
+		want := ""
+		if asJSON {
+			want = `{"event":"unserved","themes":["news"]}` + "\n" + `{"event":"unserved","themes":["news","sport"]}` + "\n" +
+				`{"event":"unserved","themes":["sport"]}` + "\n" + `{"event":"unserved","themes":[]}` + "\n"
+		}
+		if stdout.String() != want {
+			t.Errorf("stdout: %s", &stdout)
+		}
+	}
+}
