@@ -2,7 +2,10 @@ package web
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -24,10 +27,11 @@ type FleetStatus struct {
 	Fleet    feedring.Theme `json:"fleet"` // names its key
 	Peers    []FleetPeer    `json:"peers"`
 	Users    int            `json:"users"`
-	Feeds    int            `json:"feeds"`     // personal feeds that users and the owner keep in it
-	Capacity int            `json:"capacity"`  // of all peers that are there, each feed at two
-	HeldOnce int            `json:"held_once"` // rows that one peer alone holds, as far as those that answered know
-	Silent   int            `json:"silent,omitempty"`
+	Feeds    int            `json:"feeds"`              // personal feeds that users and the owner keep in it
+	Capacity int            `json:"capacity"`           // of all peers that are there, each feed at two
+	HeldOnce int            `json:"held_once"`          // rows that one peer alone holds, as far as those that answered know
+	Silent   int            `json:"silent,omitempty"`   // peers that are there and did not answer: the sums lack what they serve
+	Unserved int            `json:"unserved,omitempty"` // parts of 16,384 whose peers are away: the sums lack these
 }
 
 // FleetPeer is one of its peers.
@@ -68,6 +72,33 @@ const BaseHeader = "Feedring-Base"
 
 // fleetRetry is when a reader comes back whose feed's peers are both away.
 const fleetRetry = 30 * time.Second
+
+// SilentHeader names, on a list of what the peers of a fleet keep, those that did not
+// answer, with ", " between them: the list may lack what they have.
+const SilentHeader = "Feedring-Silent"
+
+// SilentError comes with such a list.
+type SilentError struct{ Peers []feedring.PeerID }
+
+// Error implements error.
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("the list may lack some: these peers of the fleet did not answer: %v", e.Peers)
+}
+
+// writeFleetList writes a list, and who did not answer for it.
+func writeFleetList[V any](w http.ResponseWriter, all []V, err error) error {
+	var silent *SilentError
+	if errors.As(err, &silent) {
+		names := make([]string, len(silent.Peers))
+		for i, p := range silent.Peers {
+			names[i] = string(p)
+		}
+		w.Header().Set(SilentHeader, strings.Join(names, ", "))
+	} else if err != nil {
+		return refused(err)
+	}
+	return writeJSON(w, http.StatusOK, append([]V{}, all...))
+}
 
 // AwayError is for what only peers hold that are away.
 type AwayError struct{}

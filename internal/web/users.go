@@ -21,6 +21,7 @@ type Users interface {
 	// InviteUser makes an invitation. Its Code is told this once. ErrMalformed.
 	InviteUser(ctx context.Context, i UserInvitation) (UserInvitation, error)
 	// UserInvitations and Users list what all peers of the fleet keep, the oldest first.
+	// *SilentError comes with what there is where some did not answer.
 	UserInvitations(ctx context.Context) ([]UserInvitation, error)
 	Users(ctx context.Context) ([]User, error)
 	// RevokeInvitation and RevokeUser end one. A user's feeds end with it. ErrUnknown.
@@ -228,18 +229,12 @@ func (s *site) inviteUser(w http.ResponseWriter, r *http.Request) error {
 
 func (s *site) userInvitations(w http.ResponseWriter, r *http.Request) error {
 	all, err := s.Users.UserInvitations(r.Context())
-	if err != nil {
-		return refused(err)
-	}
-	return writeJSON(w, http.StatusOK, append([]UserInvitation{}, all...))
+	return writeFleetList(w, all, err)
 }
 
 func (s *site) users(w http.ResponseWriter, r *http.Request) error {
 	all, err := s.Users.Users(r.Context())
-	if err != nil {
-		return refused(err)
-	}
-	return writeJSON(w, http.StatusOK, append([]User{}, all...))
+	return writeFleetList(w, all, err)
 }
 
 func (s *site) revokeUserInvitation(w http.ResponseWriter, r *http.Request) error {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/feedring/feedring"
 )
 
 // people keeps users and invitations.
@@ -17,6 +19,7 @@ type people struct {
 	keys  map[string]string // ids by key
 	codes map[string]*UserInvitation
 	away  bool
+	lacks []feedring.PeerID // who did not answer for lists
 	asked int // for keys and codes
 }
 
@@ -62,7 +65,10 @@ func (p *people) Users(context.Context) (all []User, err error) {
 	for _, id := range p.keys {
 		all = append(all, User{ID: id})
 	}
-	return all, nil
+	if p.lacks != nil {
+		err = &SilentError{p.lacks}
+	}
+	return all, err
 }
 
 func (p *people) RevokeInvitation(context.Context, string) error { return nil }
@@ -201,6 +207,19 @@ func TestUsersRefused(t *testing.T) {
 	}
 	if w := call(t, alone, "GET", "/join/code", ""); w.Code != 404 {
 		t.Errorf("%d", w.Code)
+	}
+}
+
+// A list for which some peers did not answer says so, and is shown all the same.
+func TestAListSaysWhoWasSilent(t *testing.T) {
+	s, p, _ := usersSite()
+	p.keys["user-key"] = "u"
+	if w := call(t, s, "GET", "/api/v1/users", "", withToken); w.Code != 200 || w.Header()[SilentHeader] != nil {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	p.lacks = []feedring.PeerID{"12D3A", "12D3B"}
+	if w := call(t, s, "GET", "/api/v1/users", "", withToken); w.Code != 200 || w.Header().Get(SilentHeader) != "12D3A, 12D3B" || !strings.Contains(w.Body.String(), `"u"`) {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 }
 

@@ -358,6 +358,51 @@ func TestNobodySaysThatAFeedIsGoneWhileAHolderIsAway(t *testing.T) {
 	}
 }
 
+// Lists of all peers, and the fleet's sums, say what they lack while a peer does not answer
+// and while both holders of a part are away.
+func TestListsSayWhatTheyLack(t *testing.T) {
+	all := newPeers(t, 3)
+	one := all[0]
+	whole := func() (silent []feedring.PeerID) {
+		_, err := one.Users(t.Context())
+		_, invited := one.UserInvitations(t.Context())
+		var users, invitations *web.SilentError
+		if errors.As(err, &users) != errors.As(invited, &invitations) || err != nil && (users == nil || !slices.Equal(users.Peers, invitations.Peers)) {
+			t.Fatalf("users: %v; invitations: %v", err, invited)
+		}
+		if users != nil {
+			silent = users.Peers
+		}
+		return silent
+	}
+	end := func(peer feedring.PeerID) {
+		one.of.end(peer)
+		one.cfg.Keeper.(*keeper.Keeper).Changed()
+		for start := time.Now(); one.cfg.Keeper.Places().Present(peer); time.Sleep(time.Millisecond) {
+			if time.Since(start) > time.Minute {
+				t.Fatalf("%s is not taken to be away", peer)
+			}
+		}
+	}
+	if silent := whole(); silent != nil {
+		t.Errorf("of a whole list: %v", silent)
+	}
+	end(all[1].self)
+	if status, err := one.Fleet(t.Context()); err != nil || status.Unserved != 0 {
+		t.Errorf("%+v, %v", status, err)
+	}
+	if silent := whole(); silent != nil {
+		t.Errorf("the seconds stand in: %v", silent)
+	}
+	end(all[2].self)
+	if silent := whole(); !slices.Equal(silent, []feedring.PeerID{all[1].self, all[2].self}) {
+		t.Errorf("both holders of a part are away: %v", silent)
+	}
+	if status, err := one.Fleet(t.Context()); err != nil || status.Unserved == 0 || status.Unserved >= fleet.Slots/2 {
+		t.Errorf("%d parts, %v", status.Unserved, err)
+	}
+}
+
 // A user who was revoked while a peer was away, so that some feeds stayed, is revoked again.
 func TestARevocationThatWasCutOffIsEnded(t *testing.T) {
 	all := newPeers(t, 2)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math/big"
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -117,6 +118,40 @@ func (s *Service) all(ctx context.Context, r *request, each func(feedring.PeerID
 	}
 	asked.Wait()
 	return failed, err
+}
+
+// unserved counts the slots that no present peer serves, and names those that hold them.
+func (s *Service) unserved() (slots int, holders []feedring.PeerID) {
+	places := s.cfg.Keeper.Places()
+	for at := range fleet.Slot(fleet.Slots) {
+		first, second := places.Holders(at)
+		if first == "" || places.Serves(at) != "" {
+			continue
+		}
+		slots++
+		for _, p := range []feedring.PeerID{first, second} {
+			if p != "" && !slices.Contains(holders, p) {
+				holders = append(holders, p)
+			}
+		}
+	}
+	return slots, holders
+}
+
+// lacking says which peers a list of all peers' rows lacks: those that failed to answer,
+// for which err is one reason, and the holders of slots that nobody serves. A failure of
+// this peer itself is returned as it is. nil: the list is whole.
+func (s *Service) lacking(failed []feedring.PeerID, err error) error {
+	if slices.Contains(failed, s.cfg.Self) {
+		return err
+	}
+	_, away := s.unserved()
+	silent := append(away, failed...)
+	if len(silent) == 0 {
+		return nil
+	}
+	slices.Sort(silent)
+	return &web.SilentError{Peers: slices.Compact(silent)}
 }
 
 // newSecret is one of a slot.
@@ -307,14 +342,14 @@ func (s *Service) InviteUser(ctx context.Context, i web.UserInvitation) (web.Use
 
 // UserInvitations implements web.Users.
 func (s *Service) UserInvitations(ctx context.Context) (all []web.UserInvitation, err error) {
-	_, err = s.all(ctx, &request{Op: opInvited}, func(_ feedring.PeerID, r *reply) { all = append(all, r.Invitations...) })
-	return byAge(all, func(i *web.UserInvitation) (time.Time, string) { return i.Created, i.ID }), err
+	failed, err := s.all(ctx, &request{Op: opInvited}, func(_ feedring.PeerID, r *reply) { all = append(all, r.Invitations...) })
+	return byAge(all, func(i *web.UserInvitation) (time.Time, string) { return i.Created, i.ID }), s.lacking(failed, err)
 }
 
 // Users implements web.Users.
 func (s *Service) Users(ctx context.Context) (all []web.User, err error) {
-	_, err = s.all(ctx, &request{Op: opUsers}, func(_ feedring.PeerID, r *reply) { all = append(all, r.Users...) })
-	return byAge(all, func(u *web.User) (time.Time, string) { return u.Created, u.ID }), err
+	failed, err := s.all(ctx, &request{Op: opUsers}, func(_ feedring.PeerID, r *reply) { all = append(all, r.Users...) })
+	return byAge(all, func(u *web.User) (time.Time, string) { return u.Created, u.ID }), s.lacking(failed, err)
 }
 
 // RevokeInvitation implements web.Users.
@@ -361,5 +396,6 @@ func (s *Service) Fleet(ctx context.Context) (web.FleetStatus, error) {
 		status.Peers[at[p]].Error = "it did not answer"
 		status.Silent++
 	}
+	status.Unserved, _ = s.unserved()
 	return status, nil
 }

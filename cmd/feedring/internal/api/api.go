@@ -244,11 +244,16 @@ func (c *Client) do(ctx context.Context, r request, into any) error {
 	if into == nil || resp.StatusCode == http.StatusNoContent {
 		return nil
 	}
+	return c.read(resp, r.path, into)
+}
+
+// read reads a JSON answer into into.
+func (c *Client) read(resp *http.Response, path string, into any) error {
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
 		if connectionLost(err) && !errors.Is(err, io.EOF) { // an empty body is another server's
 			return c.unanswered(err)
 		}
-		return fmt.Errorf("%s: the answer cannot be read (is a feedring peer listening there?): %w", r.path, err)
+		return fmt.Errorf("%s: the answer cannot be read (is a feedring peer listening there?): %w", path, err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -32,6 +33,7 @@ type Fleet struct {
 	Capacity int `json:"capacity"`
 	HeldOnce int `json:"held_once"`
 	Silent   int `json:"silent"`
+	Unserved int `json:"unserved"`
 }
 
 // Fleet tells of the peer's fleet, as the peer told it and read.
@@ -66,10 +68,23 @@ func (c *Client) InviteUser(ctx context.Context, quota, uses int, expires time.D
 	return raw, err
 }
 
-// UserInvitations lists the invitations, each as the peer told it.
-func (c *Client) UserInvitations(ctx context.Context) (raw []json.RawMessage, err error) {
-	err = c.do(ctx, request{path: "invitations"}, &raw)
-	return raw, err
+// UserInvitations lists the invitations, each as the peer told it. silent are the peers
+// that did not answer, of which the list lacks what they have.
+func (c *Client) UserInvitations(ctx context.Context) (raw []json.RawMessage, silent []string, err error) {
+	return c.fleetList(ctx, "invitations")
+}
+
+func (c *Client) fleetList(ctx context.Context, path string) (raw []json.RawMessage, silent []string, err error) {
+	resp, err := c.send(ctx, request{path: path})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	if names := resp.Header.Get("Feedring-Silent"); names != "" {
+		silent = strings.Split(names, ", ")
+	}
+	err = c.read(resp, path, &raw)
+	return raw, silent, err
 }
 
 // RevokeInvitation ends one.
@@ -87,10 +102,9 @@ type User struct {
 	Note       string    `json:"note"`
 }
 
-// Users lists the users, each as the peer told it.
-func (c *Client) Users(ctx context.Context) (raw []json.RawMessage, err error) {
-	err = c.do(ctx, request{path: "users"}, &raw)
-	return raw, err
+// Users lists the users, as UserInvitations does invitations.
+func (c *Client) Users(ctx context.Context) (raw []json.RawMessage, silent []string, err error) {
+	return c.fleetList(ctx, "users")
 }
 
 // RevokeUser ends a user with all of that one's personal feeds.

@@ -46,7 +46,9 @@ func (a *commands) fleet() *cobra.Command {
 		Long: "fleet shows the peers of one owner that keep personal feeds together: each feed is open at one of them and on the\n" +
 			"disk of a second, and each peer answers every feed's address. A peer belongs to the fleet whose key \"serve\n" +
 			"--fleet-key FILE\" names. Where a peer is away longer than ten minutes the others take its part. The exit code is 4\n" +
-			"while something is held once only, or a peer does not answer.",
+			"while something is held once only, or not counted because peers do not answer.\n\n" +
+			"SERVES and KEEPS are of the 16,384 parts of the fleet: those of which a peer answers, and those that it keeps as the\n" +
+			"second. FEEDS are in the parts that it serves. MOVING are rows that it holds until those have them that are to.",
 		Example: `  feedring fleet new fleet.key
   feedring serve --fleet-key fleet.key
   feedring fleet`,
@@ -66,8 +68,14 @@ func (a *commands) fleet() *cobra.Command {
 				return err
 			case is.HeldOnce > 0:
 				return &exit.Error{Code: exit.CodeIncomplete, Err: errors.New("some of it is held by one peer only: where that is lost, so is this")}
-			case is.Silent > 0:
-				return &exit.Error{Code: exit.CodeIncomplete, Err: errors.New("a peer that is there did not answer: ask again, and look at its log if it stays silent")}
+			}
+			for _, p := range is.Peers {
+				if p.Error != "" {
+					return &exit.Error{Code: exit.CodeIncomplete, Err: fmt.Errorf("peer %s did not answer, so what it serves is not counted: ask again, and look at its log if it stays silent", show.Printable(string(p.Peer)))}
+				}
+			}
+			if is.Unserved > 0 {
+				return &exit.Error{Code: exit.CodeIncomplete, Err: errors.New("peers that are away hold some of it alone, which is not counted: ask again in some seconds, and look at their logs if they stay away")}
 			}
 			return nil
 		}),
@@ -103,7 +111,11 @@ func (a *commands) printFleet(is *api.Fleet) error {
 	if err := t.Print(a.Stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.Stdout, "\n%s: %s of %s, room for %d; %d held once only\n", show.Printable(string(is.Fleet)),
+	least := ""
+	if is.Silent > 0 || is.Unserved > 0 {
+		least = "at least "
+	}
+	_, err := fmt.Fprintf(a.Stdout, "\n%s: %s%s of %s, room for %d; %d held once only\n", show.Printable(string(is.Fleet)), least,
 		show.Count(is.Feeds, "personal feed", "personal feeds"), show.Count(is.Users, "user", "users"), is.Capacity, is.HeldOnce)
 	return err
 }
@@ -198,11 +210,11 @@ func (a *commands) inviteList() *cobra.Command {
 		Example: "  feedring invite list\n  feedring invite list --json",
 		Args:    command.NoArguments,
 		RunE: a.asked(&f, func(ctx context.Context, peer *api.Client) error {
-			all, err := peer.UserInvitations(ctx)
+			all, silent, err := peer.UserInvitations(ctx)
 			if err != nil {
 				return err
 			}
-			return list(a, &f, all, []string{"ID", "USED", "QUOTA", "EXPIRES", "NOTE"}, func(i *api.UserInvitation) []string {
+			return list(a, &f, all, silent, []string{"ID", "USED", "QUOTA", "EXPIRES", "NOTE"}, func(i *api.UserInvitation) []string {
 				return []string{show.Printable(i.ID), fmt.Sprintf("%d of %d", i.Used, i.Uses), strconv.Itoa(i.Quota), show.Moment(i.Expires), cmp.Or(show.Printable(show.OneLine(i.Note)), "-")}
 			})
 		}),
@@ -234,11 +246,11 @@ func (a *commands) userList() *cobra.Command {
 		Example: "  feedring user list\n  feedring user list --json",
 		Args:    command.NoArguments,
 		RunE: a.asked(&f, func(ctx context.Context, peer *api.Client) error {
-			all, err := peer.Users(ctx)
+			all, silent, err := peer.Users(ctx)
 			if err != nil {
 				return err
 			}
-			return list(a, &f, all, []string{"ID", "FEEDS", "SINCE", "INVITATION", "NOTE"}, func(u *api.User) []string {
+			return list(a, &f, all, silent, []string{"ID", "FEEDS", "SINCE", "INVITATION", "NOTE"}, func(u *api.User) []string {
 				return []string{show.Printable(u.ID), fmt.Sprintf("%d of %d", u.Feeds, u.Quota), show.Moment(u.Created), cmp.Or(show.Printable(u.Invitation), "-"), cmp.Or(show.Printable(show.OneLine(u.Note)), "-")}
 			})
 		}),
@@ -247,8 +259,8 @@ func (a *commands) userList() *cobra.Command {
 	return cmd
 }
 
-// list prints what a peer told, one a line.
-func list[V any](a *commands, f *command.PeerFlags, all []json.RawMessage, head []string, cells func(*V) []string) error {
+// list prints what a peer told, one a line. Where peers were silent, it may lack some.
+func list[V any](a *commands, f *command.PeerFlags, all []json.RawMessage, silent, head []string, cells func(*V) []string) error {
 	t := show.Table{Head: head}
 	for _, raw := range all {
 		if f.JSON {
@@ -263,10 +275,18 @@ func list[V any](a *commands, f *command.PeerFlags, all []json.RawMessage, head 
 		}
 		t.Add(cells(&v)...)
 	}
-	if f.JSON {
-		return nil
+	if !f.JSON {
+		if err := t.Print(a.Stdout); err != nil {
+			return err
+		}
 	}
-	return t.Print(a.Stdout)
+	switch len(silent) {
+	case 0:
+		return nil
+	case 1:
+		return &exit.Error{Code: exit.CodeIncomplete, Err: fmt.Errorf("peer %s did not answer: the list may lack some", show.Printable(silent[0]))}
+	}
+	return &exit.Error{Code: exit.CodeIncomplete, Err: fmt.Errorf("peers %s did not answer: the list may lack some", show.Printable(strings.Join(silent, ", ")))}
 }
 
 // revoke ends what has an id.

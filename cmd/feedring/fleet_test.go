@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// Lists and sums of a fleet that lack what silent peers have are shown, and end with status 4.
+func TestFleetListsThatLackSome(t *testing.T) {
+	silent, fleet := "", ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/api/v1/fleet" {
+			fmt.Fprint(w, fleet)
+			return
+		}
+		if silent != "" {
+			w.Header().Set("Feedring-Silent", silent)
+		}
+		fmt.Fprint(w, `[{"id":"3f9a","quota":50,"uses":1}]`)
+	}))
+	defer server.Close()
+	const whole = `{"fleet":"fleet-1","peers":[{"peer":"12D3A","self":true,"present":true}],"users":2,"feeds":3`
+	for _, tt := range []struct {
+		command, silent, fleet string
+		code                   int
+		out, errors            string
+	}{
+		{"user list", "", "", 0, "3f9a", ""},
+		{"user list", "12D3B", "", 4, "3f9a", "peer 12D3B did not answer: the list may lack some"},
+		{"user list --json", "12D3B, 12D3C", "", 4, `{"id":"3f9a"`, "peers 12D3B, 12D3C did not answer: the list may lack some"},
+		{"invite list", "12D3B", "", 4, "3f9a", "peer 12D3B did not answer: the list may lack some"},
+		{"fleet", "", whole + `}`, 0, "fleet-1: 3 personal feeds of 2 users", ""},
+		{"fleet", "", whole + `,"unserved":9}`, 4, "fleet-1: at least 3 personal feeds of 2 users", "peers that are away hold some of it alone"},
+		{"fleet", "", strings.Replace(whole, `"present":true`, `"present":true,"error":"x"`, 1) + `,"silent":1}`, 4, "at least 3 personal", "peer 12D3A did not answer"},
+	} {
+		silent, fleet = tt.silent, tt.fleet
+		var out, errs bytes.Buffer
+		code := run(append(strings.Fields(tt.command), "--api", server.URL, "--data", t.TempDir()), &out, &errs)
+		if code != tt.code || !strings.Contains(out.String(), tt.out) || !strings.Contains(errs.String(), tt.errors) {
+			t.Errorf("%s: exit status %d\n%s%s", tt.command, code, out.String(), errs.String())
+		}
+	}
+}
