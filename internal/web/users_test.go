@@ -19,7 +19,7 @@ type people struct {
 	keys  map[string]string // ids by key
 	codes map[string]*UserInvitation
 	away  bool
-	lacks []feedring.PeerID // who did not answer for lists
+	silent []feedring.PeerID // who did not answer for lists
 	asked int // for keys and codes
 }
 
@@ -65,8 +65,8 @@ func (p *people) Users(context.Context) (all []User, err error) {
 	for _, id := range p.keys {
 		all = append(all, User{ID: id})
 	}
-	if p.lacks != nil {
-		err = &SilentError{p.lacks}
+	if p.silent != nil {
+		err = &SilentError{p.silent}
 	}
 	return all, err
 }
@@ -217,7 +217,7 @@ func TestAListSaysWhoWasSilent(t *testing.T) {
 	if w := call(t, s, "GET", "/api/v1/users", "", withToken); w.Code != 200 || w.Header()[SilentHeader] != nil {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
-	p.lacks = []feedring.PeerID{"12D3A", "12D3B"}
+	p.silent = []feedring.PeerID{"12D3A", "12D3B"}
 	if w := call(t, s, "GET", "/api/v1/users", "", withToken); w.Code != 200 || w.Header().Get(SilentHeader) != "12D3A, 12D3B" || !strings.Contains(w.Body.String(), `"u"`) {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
