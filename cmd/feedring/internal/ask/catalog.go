@@ -22,6 +22,9 @@ func (a *commands) catalogCommand() *cobra.Command {
 		Use:     "catalog THEME",
 		Aliases: []string{"catalogue"},
 		Short:   "Show a group: its manager, its secondary, every peer with its feeds",
+		Long: "catalog shows a group as one of its peers knows it. CLIENTS is \"-\" where that peer does not know: a member that is\n" +
+			"not the manager knows its own clients alone. KEEPS is for how long a peer keeps what others publish; \"-\": while it\n" +
+			"is fresh.",
 		Example: `  feedring catalog news
   feedring catalog --theme sport --json`,
 		ValidArgsFunction: completeThemes,
