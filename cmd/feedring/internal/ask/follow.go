@@ -41,7 +41,8 @@ func (a *commands) followCommand() *cobra.Command {
 			"is printed twice or lost. Where a publisher is away and others have dropped what it published meanwhile,\n" +
 			"it waits a minute, says on stderr (with --json also as an event \"gap\") which feed may lack entries, and\n" +
 			"goes on. Where nobody serves a group for seconds it says so in the same way (event \"unserved\", with all such\n" +
-			"groups), and again when somebody does. Of the old entries of a feed that is added it says on stderr how many there are, and prints none.\n\n" +
+			"groups), and again when somebody does. Of the old entries of a feed that is added it says on stderr how many\n" +
+			"there are, and prints none.\n\n" +
 			"With --resume NAME it keeps what it follows and how far it came, in --data; the next time that NAME is\n" +
 			"enough to go on, and what appeared meanwhile is printed first: beginning with what --count left of a\n" +
 			"first answer. A kill repeats at most the one entry that was being printed. --since only says where a new NAME\n" +
