@@ -30,6 +30,7 @@ type Config struct {
 	URL       string // of the API, without /api/v1; empty: Socket
 	Socket    string // the control socket, which needs no token
 	TokenFile string // read only where it is not empty
+	Guessed   bool   // nobody named TokenFile: a peer that does not take the token is asked without it
 	Instead   string // the flags that name another peer, for errors about Socket
 }
 
@@ -80,6 +81,9 @@ type Problem struct {
 	Detail string `json:"detail"`
 	Feeds  []Feed `json:"feeds"` // among which to choose; with URL and Title
 	Force  string `json:"force"` // how the API is asked to do it all the same; empty: it would not
+
+	TokenFile string `json:"-"` // of the token that was sent, where Status says that one is needed; empty: none was
+	Guessed   bool   `json:"-"` // as of Config
 }
 
 // Error implements error.
@@ -108,17 +112,30 @@ type opmlList []byte
 
 // send returns a response whose status is 2xx. Its body must be closed.
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
-	req, err := c.build(ctx, r)
+	resp, err := c.ask(ctx, r, c.token)
+	if err == nil && resp.StatusCode == http.StatusUnauthorized && c.cfg.Guessed && c.token != "" {
+		resp.Body.Close()
+		resp, err = c.ask(ctx, r, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode/100 != 2 {
+		defer resp.Body.Close()
+		return nil, c.problem(resp)
+	}
+	return resp, nil
+}
+
+// ask returns a response of any status.
+func (c *Client) ask(ctx context.Context, r request, token string) (*http.Response, error) {
+	req, err := c.build(ctx, r, token)
 	if err != nil {
 		return nil, err
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.unanswered(err)
-	}
-	if resp.StatusCode/100 != 2 {
-		defer resp.Body.Close()
-		return nil, c.problem(resp)
 	}
 	return resp, nil
 }
@@ -165,6 +182,8 @@ func (c *Client) unanswered(err error) error {
 	nobody := errors.Is(err, syscall.ECONNREFUSED) || c.cfg.URL == "" &&
 		(errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOTSOCK))
 	switch {
+	case c.cfg.URL == "" && errors.Is(err, syscall.EINVAL): // of connect: the path does not fit
+		return fmt.Errorf("the path of the control socket %s is too long: choose a shorter --data, or name a peer with %s", c.cfg.Socket, c.cfg.Instead)
 	case nobody && c.cfg.URL == "":
 		return goneError(fmt.Sprintf("no peer runs on %s: start one with \"feedring serve\", or name one with %s",
 			filepath.Dir(c.cfg.Socket), c.cfg.Instead))
@@ -176,7 +195,7 @@ func (c *Client) unanswered(err error) error {
 	return fmt.Errorf("asking the running peer: %w", err)
 }
 
-func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
+func (c *Client) build(ctx context.Context, r request, token string) (*http.Request, error) {
 	var body io.Reader
 	kind := "application/json"
 	if list, ok := r.body.(opmlList); ok {
@@ -206,8 +225,8 @@ func (c *Client) build(ctx context.Context, r request) (*http.Request, error) {
 		r.accept = "application/json"
 	}
 	req.Header.Set("Accept", r.accept)
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	if r.last != "" {
 		req.Header.Set("Last-Event-ID", r.last)
@@ -231,6 +250,9 @@ func (c *Client) problem(resp *http.Response) error {
 		p.Detail = ""
 	}
 	p.Status = resp.StatusCode
+	if p.Status == http.StatusUnauthorized && c.token != "" {
+		p.TokenFile, p.Guessed = c.cfg.TokenFile, c.cfg.Guessed
+	}
 	return p
 }
 

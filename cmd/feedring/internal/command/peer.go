@@ -39,11 +39,11 @@ func (f *PeerFlags) Register(flags *pflag.FlagSet) {
 // addresses of this machine only: elsewhere it would be given away.
 func (e *Env) Running(f *PeerFlags) (*api.Client, error) {
 	if f.URL != "" {
-		tokenFile := f.tokenFile
+		tokenFile, guessed := f.tokenFile, false
 		if own := filepath.Join(e.Data, "token"); tokenFile == "" && readable(own) && ofThisMachine(f.URL) {
-			tokenFile = own
+			tokenFile, guessed = own, true
 		}
-		c, err := api.New(api.Config{URL: f.URL, TokenFile: tokenFile})
+		c, err := api.New(api.Config{URL: f.URL, TokenFile: tokenFile, Guessed: guessed})
 		if err != nil {
 			return nil, exit.Usage("%w", err)
 		}

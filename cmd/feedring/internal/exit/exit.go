@@ -54,9 +54,21 @@ func Failed(err error) error {
 	case errors.As(err, &problem) && problem.Status == http.StatusBadRequest:
 		return &Error{CodeUsage, err}
 	case errors.As(err, &problem) && problem.Status == http.StatusUnauthorized:
-		return &Error{CodeFailed, errors.New("that peer wants its API token: name a file that holds it with --token-file (at the peer it is DATA/token)")}
+		return &Error{CodeFailed, unauthorized(problem)}
 	}
 	return &Error{CodeFailed, err}
+}
+
+// unauthorized says which token a peer wants.
+func unauthorized(p *api.Problem) error {
+	switch {
+	case p.TokenFile == "":
+		return errors.New("that peer wants its API token: name a file that holds it with --token-file (at the peer it is DATA/token)")
+	case p.Guessed:
+		return fmt.Errorf("that peer wants its API token, and the one in %s is of another peer: name a file that holds it with --token-file (at the peer it is DATA/token)", p.TokenFile)
+	default:
+		return fmt.Errorf("that peer does not know the token or key in %s: it was revoked, or is of another peer: name another file with --token-file", p.TokenFile)
+	}
 }
 
 // CodeOf returns the exit code of err. An error that did not go through Failed is

@@ -94,6 +94,8 @@ var advice = []struct {
 // adviceForKey says what to do about the file of the identity key.
 func adviceForKey(e *identity.Error) string {
 	switch e.Problem {
+	case identity.NoFile:
+		return ": move it away, and put the key's file there from a copy; with neither there the next start makes a new peer"
 	case identity.OpenToOthers:
 		return ": run chmod 600 " + e.Path
 	case identity.Unreadable:

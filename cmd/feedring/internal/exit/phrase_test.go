@@ -21,6 +21,7 @@ func TestErrorsBelowAreGivenAdviceHere(t *testing.T) {
 		err  error
 		says string
 	}{
+		{&identity.Error{Path: "d/key", Problem: identity.NoFile}, "d/key is not a file: move it away, and put the key's file there from a copy"},
 		{&identity.Error{Path: "d/key", Problem: identity.OpenToOthers, Mode: 0o640}, "others can read d/key (mode 0640): run chmod 600 d/key"},
 		{&identity.Error{Path: "d/key", Problem: identity.Unreadable, Err: errors.New("denied")}, "denied: make it readable"},
 		{&identity.Error{Path: "d/key", Problem: identity.Damaged}, "d/key is damaged: restore it from a copy"},
