@@ -176,6 +176,11 @@ func (s *site) private(r *http.Request) (bool, error) {
 	return who.owner, err
 }
 
+// manyWrong is for whoever guesses: a key or code of the fleet is looked up when it may be
+// tried again, and the token is taken at once.
+const manyWrong = "too many wrong tokens, keys or invitations came from your address: wait a minute, and try again; " +
+	"the token of the peer's owner (DATA/token) is taken at once"
+
 // wrongToken counts a wrong token for whoever sent it. The error is for one who
 // guesses.
 func (s *site) wrongToken(r *http.Request) error {
@@ -183,7 +188,7 @@ func (s *site) wrongToken(r *http.Request) error {
 	who := asker.Of(r.Context(), r.RemoteAddr)
 	if wait := s.guesses.Take(s.now(), who, 1); wait > 0 && who != "" {
 		return &problem{
-			Status: http.StatusTooManyRequests, Detail: "too many wrong tokens came from your address: the right one is in the file token of the peer's data directory, and is taken at once",
+			Status: http.StatusTooManyRequests, Detail: manyWrong,
 			header: http.Header{"Retry-After": {strconv.Itoa(throttle.Seconds(wait))}},
 		}
 	}
@@ -193,7 +198,7 @@ func (s *site) wrongToken(r *http.Request) error {
 // guessed refuses whoever gave so many wrong tokens, keys or codes that none is looked up
 // for it now: other peers of a fleet are asked for each.
 func (s *site) guessed(r *http.Request) error {
-	return waits(s.guesses, s.now(), r, "too many wrong keys or codes came from your address: try again when Retry-After is over")
+	return waits(s.guesses, s.now(), r, manyWrong)
 }
 
 // waits refuses an asker whose bucket is empty. One without a name has none.

@@ -105,7 +105,7 @@ type AwayError struct{}
 
 // Error implements error.
 func (*AwayError) Error() string {
-	return "the peers of the fleet that keep this do not answer now: it is tried again later"
+	return "the peers of the fleet that keep this do not answer now: ask again in some seconds"
 }
 
 // Unwrap returns its Kind.
