@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -109,7 +110,12 @@ func (h *Host) Join(ctx context.Context, targets []string, resolver Resolver, jo
 func (j *Joining) keep(ctx context.Context, p place) {
 	reached, all, err := j.try(ctx, p)
 	j.report(reached, true)
-	if err != nil {
+	var foreign *ForeignError
+	switch {
+	case errors.As(err, &foreign) && foreign.Speaks != "":
+		// It goes on trying, for that peer may be started anew; as a rule it is this one that must be.
+		j.h.log.Warn("not joined: this peer is of another network; start it with --network "+foreign.Speaks+", or join through a peer of its own", "at", p.name, "err", err)
+	case err != nil:
 		j.h.log.Info("not joined yet; trying again", "at", p.name, "err", err)
 	}
 	j.follow(ctx, p, all)

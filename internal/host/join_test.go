@@ -1,10 +1,13 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -136,4 +139,33 @@ func TestKeysOfOnePrefixAreNotAllThatIsSaved(t *testing.T) {
 	if !saves(again) { // before it reached anybody
 		t.Errorf("after a start it would save %v", again.SavedPeers())
 	}
+}
+
+// A peer of another network is warned of, with what to do: it is never joined.
+func TestJoinOfAnotherNetworkIsWarnedOf(t *testing.T) {
+	other := newHost(t, func(c *Config) { c.Network = "other" })
+	var log safeBuffer
+	h := newHost(t, func(c *Config) {
+		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	})
+	h.Join(t.Context(), other.Addrs()[:1], nil, joinerFunc(func([]feedring.PeerID, bool) {}))
+	eventually(t, "a warning", func() bool { return strings.Contains(log.String(), "start it with --network other") })
+}
+
+// safeBuffer is a buffer for a log.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }
