@@ -82,6 +82,7 @@ func TestFindFeed(t *testing.T) {
 		"no entries":         {"/f", map[string]string{"/f": `<rss version="2.0"><channel><title>T</title></channel></rss>`}, "/f", "", []string{"/f"}},
 		"something else":     {"/f", map[string]string{"/f": "%PDF-1.7"}, "none", "a PDF file", []string{"/f"}},
 		"a feed named HTML":  {"/f.html", map[string]string{"/f.html": aFeed}, "/f.html", "", []string{"/f.html"}},
+		"a way to no site":   {"/f", map[string]string{"/f": "to file:///etc/passwd"}, "none", "only http and https are fetched", []string{"/f"}},
 		"a page that hangs ": {"/", map[string]string{"/": "to /"}, "none", "redirect loop", []string{"/"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,13 +15,16 @@ const MaxRedirects = 10
 // asked, or for more than MaxRedirects of them.
 var ErrRedirectLoop = errors.New("redirect loop")
 
+// ErrNotWeb is returned for a redirect to an address that is neither http nor https.
+var ErrNotWeb = errors.New("only http and https are fetched")
+
 // ErrRedirected is returned by a client WithoutRedirects.
 var ErrRedirected = errors.New("a redirect is not followed here")
 
 func followSome(req *http.Request, via []*http.Request) error {
 	req.Header.Del("Referer") // the origin need not learn who sent us
 	if req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return fmt.Errorf("redirect to %q: only http and https are fetched", req.URL.Redacted())
+		return fmt.Errorf("redirect to %q: %w", req.URL.Redacted(), ErrNotWeb)
 	}
 	if len(via) > MaxRedirects {
 		return fmt.Errorf("%w: more than %d redirects, the last to %s", ErrRedirectLoop, MaxRedirects, req.URL.Redacted())

@@ -20,6 +20,7 @@ import (
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/origin/watch"
 	"github.com/feedring/feedring/internal/peer"
+	"github.com/feedring/feedring/internal/safehttp"
 	"github.com/feedring/feedring/internal/web"
 	"github.com/feedring/feedring/node/internal/contacts"
 )
@@ -133,7 +134,7 @@ func passing(err error) bool {
 		var name *net.DNSError
 		var certificate *tls.CertificateVerificationError
 		unknown := errors.As(err, &name) && name.IsNotFound
-		return !unknown && !errors.As(err, &certificate) && !errors.Is(err, syscall.ECONNREFUSED)
+		return !unknown && !errors.As(err, &certificate) && !errors.Is(err, safehttp.ErrNotWeb) && !errors.Is(err, syscall.ECONNREFUSED)
 	}
 	return refused.Challenge
 }
