@@ -111,6 +111,15 @@ func place(by Way, site string) string {
 	if by == DNS {
 		return "DNS TXT _feedring." + hostOf(site)
 	}
+	return documentAt(site)
+}
+
+// documentAt is the address of a site's document. A site at a private address is asked
+// without TLS first.
+func documentAt(site string) string {
+	if safehttp.IsPrivateHost(hostOf(site)) {
+		return "http://" + site + wellKnownPath
+	}
 	return "https://" + site + wellKnownPath
 }
 

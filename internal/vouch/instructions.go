@@ -16,9 +16,9 @@ func Instructions(d Document, site string, byFeed bool) (string, error) {
 	}
 	host := hostOf(site)
 	_, notIP := netip.ParseAddr(host) // an IP address has no names below it
-	places := []string{fmt.Sprintf(`A file at https://%s%s, served without a redirect:
+	places := []string{fmt.Sprintf(`A file at %s, served without a redirect:
 
-%s`, site, wellKnownPath, document)}
+%s`, documentAt(site), document)}
 	if notIP != nil {
 		places = append(places, fmt.Sprintf(`A DNS record:
 

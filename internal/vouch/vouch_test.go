@@ -369,7 +369,7 @@ func TestInstructionsForAnAddress(t *testing.T) {
 func TestInstructionsWithoutTheFeed(t *testing.T) {
 	for site, begins := range map[string]string{
 		"a.example": "a.example names its peer in one of two places; the first is the best.\n\n1. A file at https://a.example/",
-		"127.0.0.1": "127.0.0.1 names its peer in one place.\n\nA file at https://127.0.0.1/",
+		"127.0.0.1": "127.0.0.1 names its peer in one place.\n\nA file at http://127.0.0.1/.well-known/feedring", // as it is asked
 	} {
 		text, err := Instructions(Document{Network: "x-a", Peers: []feedring.PeerID{alice}}, site, false)
 		if err != nil || strings.Contains(text, "rel=") || strings.Contains(text, "n each feed") || !strings.HasPrefix(text, begins) {

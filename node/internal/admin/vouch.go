@@ -111,10 +111,10 @@ func (d *Admin) inFeeds(ctx context.Context, st *web.SiteStatus, feeds []string)
 
 // instructions tells each site what it publishes, with its own feeds alone.
 func instructions(doc vouch.Document, sites []string, byFeed bool) (string, error) {
-	if len(sites) == 0 {
-		sites = []string{"example.org"}
-	}
 	var parts []string
+	if len(sites) == 0 {
+		parts, sites = []string{"This peer publishes no feed of a site yet: example.org stands for your site.\n"}, []string{"example.org"}
+	}
 	for _, site := range sites[:min(len(sites), maxSites)] {
 		own := doc
 		own.Feeds = nil

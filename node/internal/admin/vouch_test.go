@@ -25,3 +25,12 @@ func TestInstructionsOfTwoSites(t *testing.T) {
 		t.Errorf("feeds of the other site are told:\n%s", text)
 	}
 }
+
+// A peer without feeds of a site is told that the site in its instructions stands
+// for its own.
+func TestInstructionsWithoutASite(t *testing.T) {
+	doc := vouch.Document{Network: "test", Peers: []feedring.PeerID{"12D3KooWBmAwcd4PJNJvfV89HwE48nwkRmAgo8Vy3uQEyNNHBox2"}}
+	if text, err := instructions(doc, nil, true); err != nil || !strings.HasPrefix(text, "This peer publishes no feed of a site yet: example.org stands for your site.\n\nexample.org names") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
