@@ -208,6 +208,9 @@ func fakeAPI() http.Handler {
 	})
 	say("GET /api/v1/entries/own", `[{"id":"own","title":"Mine","publisher":"P","feed":"http://127.0.0.1/feed"}]`)
 	say("GET /api/v1/entries/other", `[{"id":"other","title":"Theirs","publisher":"Q","feed":"https://spam.example/feed"},{"id":"other","title":"Theirs","publisher":"R","feed":"http://127.0.0.1/feed"}]`)
+	mux.HandleFunc("DELETE /api/v1/users/zzz", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "there is none with this id")
+	})
 	say("GET /api/v1/ring", `[{"theme":"news","manager":"P","secondary":"Q","term":3,"peers":4,"feeds":9,"clients":12}]`)
 	say("GET /api/v1/catalog/news", `{"theme":"news","manager":"P","term":3,"peers":[{"peer":"P","role":"manager","clients":4,"feeds":[{"title":"N","url":"https://news.example/feed","provider":"news.example"}]},{"peer":"Q","role":"peer","feeds":[],"keep_seconds":2592000}]}`)
 	mux.HandleFunc("GET /api/v1/catalog/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "no such group") })

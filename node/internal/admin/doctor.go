@@ -54,7 +54,7 @@ func (d *Admin) checkReachable() web.Check {
 		c.Note, c.Detail = true, "unknown: nobody has dialled back yet, and it is reached through relays as well"
 	default:
 		c.Note = true // as long as nobody found that it is not
-		c.Detail = reach.Status + ": a few other peers must be met to find out"
+		c.Detail = reach.Status + ": a few peers at public addresses must be met to find out; those at private ones do not count"
 	}
 	if !c.OK {
 		c.Note, c.Advice = false, web.AdviseOpenPort

@@ -199,7 +199,7 @@ func (a *commands) report(asJSON bool, all []reported) error {
 		}
 	}
 	if slices.ContainsFunc(all, func(r reported) bool { return !r.Own }) {
-		fmt.Fprintln(a.Stderr, "feedring: nothing was sent: a block holds at your own peer")
+		fmt.Fprintln(a.Stderr, "feedring: nothing was blocked or sent: a block works at your own peer only")
 	}
 	return nil
 }

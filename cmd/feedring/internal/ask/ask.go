@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -189,6 +190,11 @@ func (a *commands) network(ctx context.Context, f *askFlags) (*client.Client, er
 	return client.New(ctx, client.Config{Peers: f.peers.Values, Network: f.network, Data: a.Data, Via: f.via, Logger: log})
 }
 
+// catalogOf is the command that shows the providers of a theme where ring shows the themes.
+func catalogOf(theme, ring string) string {
+	return strings.Replace(ring, "feedring ring", "feedring catalog "+theme, 1)
+}
+
 // noProvider is the error of a search that ended everywhere. ring is the command
 // that shows what there is.
 func noProvider(theme feedring.Theme, provider string, suggest []string, ring string) error {
@@ -207,7 +213,14 @@ func noProvider(theme feedring.Theme, provider string, suggest []string, ring st
 	if len(suggest) > 0 {
 		text += fmt.Sprintf(": did you mean %q?", suggest[0])
 	} else {
-		text += fmt.Sprintf(": see what there is with %q", ring)
+		switch { // the ring shows themes, and only a catalogue providers
+		case provider == "":
+			text += fmt.Sprintf(": see what there is with %q", ring)
+		case theme != "":
+			text += fmt.Sprintf(": see its providers with %q", catalogOf(string(theme), ring))
+		default:
+			text += fmt.Sprintf(": see the providers of a theme with %q, and the themes with %q", catalogOf("THEME", ring), ring)
+		}
 	}
 	return &exit.Error{Code: exit.CodeNoProvider, Err: errors.New(text)}
 }

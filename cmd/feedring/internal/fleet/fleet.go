@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -299,7 +300,12 @@ func (a *commands) revoke(verb, what, of string, do func(*api.Client, context.Co
 		Args:    one("an id: see \"feedring " + of + " list\""),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				if err := do(peer, ctx, args[0]); err != nil {
+				err := do(peer, ctx, args[0])
+				var problem *api.Problem
+				if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+					return fmt.Errorf("%w: see \"feedring %s list\"", err, of)
+				}
+				if err != nil {
 					return err
 				}
 				return a.Confirm(f.JSON, map[string]string{"revoked": args[0]}, "revoked "+show.Printable(args[0]))
