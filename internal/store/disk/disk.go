@@ -72,8 +72,8 @@ func (d *Dir) Open(c Compaction) (*badger.DB, Compaction, error) {
 		return nil, c, d.Explain(err)
 	}
 	d.releaseSpare()
-	if err := d.CheckFree(Spare / 2); err != nil {
-		return nil, c, err
+	if err := d.checkFree(Spare/2, max(d.Reserve, Spare/2)); err != nil {
+		return nil, c, err // it names what the open database needs: with less it takes nothing
 	}
 	if levelZero >= crowded && c == Still {
 		c = AsAsked
@@ -155,7 +155,10 @@ func (d *Dir) Close(db *badger.DB) error {
 }
 
 // CheckFree returns ErrFull where less than least bytes are left.
-func (d *Dir) CheckFree(least int64) error {
+func (d *Dir) CheckFree(least int64) error { return d.checkFree(least, least) }
+
+// checkFree is CheckFree with an error that says that told bytes must stay free.
+func (d *Dir) checkFree(least, told int64) error {
 	if d.Reserve < 0 {
 		return nil
 	}
@@ -164,7 +167,7 @@ func (d *Dir) CheckFree(least int64) error {
 		return nil // where it cannot be asked, the write itself will tell
 	}
 	return fmt.Errorf("%w: %s has %d MiB left and %d MiB must stay free",
-		ErrFull, d.Path, left>>20, least>>20)
+		ErrFull, d.Path, left>>20, told>>20)
 }
 
 // Used adds up the files of the database. Those that go away meanwhile count as

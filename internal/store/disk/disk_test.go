@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/dgraph-io/badger/v4"
@@ -66,3 +67,16 @@ func TestKilledWhileALogIsCreated(t *testing.T) {
 		}
 	}
 }
+
+// A disk that is too full to open a database is told as one that is too full to take
+// anything: less room than that would be asked for in vain.
+func TestOpenOnAFullDisk(t *testing.T) {
+	d := Dir{Path: t.TempDir(), Reserve: 32 << 20, Log: slog.New(slog.DiscardHandler), Meter: fixed(5 << 20)}
+	if _, _, err := d.Open(Still); !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "has 5 MiB left and 32 MiB must stay free") {
+		t.Error(err)
+	}
+}
+
+type fixed int64
+
+func (f fixed) Free(string) (int64, error) { return int64(f), nil }

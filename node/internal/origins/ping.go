@@ -81,6 +81,9 @@ func (o *Feeds) late(url string) error {
 			late.Since = max(time.Since(wait.Since), 1)
 		}
 	}
+	if err := o.Store.Refuses(); err != nil { // what the origin answered is kept nowhere
+		late.Since, late.Held = 0, err
+	}
 	return late
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/feedring/feedring/internal/origin/fetch"
 	"github.com/feedring/feedring/internal/origin/watch"
+	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 )
 
@@ -35,8 +36,12 @@ func (ours) Local(string) bool      { return false }
 func (ours) Part(string) watch.Part { return watch.Part{} }
 
 func TestPingTellsWhatItWaitsFor(t *testing.T) {
+	kept := openStore(t)
+	full, err := store.Open(t.TempDir(), store.Options{Reserve: 1 << 60, Log: quiet})
+	check(t, err)
+	t.Cleanup(func() { _ = full.Close() })
 	synctest.Test(t, func(t *testing.T) {
-		o := &Feeds{Config: Config{Log: quiet, Cache: openOwn(t)}, feeds: newFeeds()}
+		o := &Feeds{Config: Config{Log: quiet, Cache: openOwn(t), Store: kept}, feeds: newFeeds()}
 		var err error
 		o.watcher, err = watch.New(watch.Config{Client: hanging{}, Policy: watch.Fixed(time.Hour), HostPolicy: watch.HostPolicy{Origins: ours{}}, Handler: unwritten{o}})
 		check(t, err)
@@ -65,6 +70,10 @@ func TestPingTellsWhatItWaitsFor(t *testing.T) {
 		if said := ping("/4"); !strings.Contains(said, "behind 3 other requests to a.example, which has not answered") {
 			t.Error(said)
 		}
+		o.Store = full
+		if said := ping("/1"); strings.Contains(said, "has not answered") || !strings.Contains(said, "must stay free") {
+			t.Error(said)
+		}
 	})
 }
 
@@ -81,12 +90,13 @@ func (b tooBusy) Do(req *http.Request) (*http.Response, error) {
 
 // TestPingTellsOfAHold: it says that the host is left alone, and who said until when.
 func TestPingTellsOfAHold(t *testing.T) {
+	kept := openStore(t)
 	for retryAfter, want := range map[string]string{
 		"3600": ": a.example asked to be left alone until 2000-01-01T01:00:00Z: it is fetched then, and ",
 		"":     ": a.example is left alone until 2000-01-01T00:15:00Z, after its 429: it is fetched then, and ",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			o := &Feeds{Config: Config{Log: quiet, Cache: openOwn(t)}, feeds: newFeeds()}
+			o := &Feeds{Config: Config{Log: quiet, Cache: openOwn(t), Store: kept}, feeds: newFeeds()}
 			var err error
 			o.watcher, err = watch.New(watch.Config{Client: tooBusy(retryAfter), Policy: watch.Fixed(time.Hour), Handler: unwritten{o}})
 			check(t, err)

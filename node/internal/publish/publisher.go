@@ -148,6 +148,9 @@ func (p *Publisher) Publish(ctx context.Context, spec feedring.FeedSpec, entries
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-wait.C:
+		if err := p.Store.Refuses(); err != nil {
+			return err // which is why
+		}
 		return ErrNotPlaced
 	}
 }

@@ -110,18 +110,26 @@ func TestPublisherPublishesOnce(t *testing.T) {
 }
 
 func TestPublisherGivesUp(t *testing.T) {
+	s := nodetest.OpenStore(t)
+	full, err := store.Open(t.TempDir(), store.Options{Reserve: 1 << 60})
+	nodetest.Check(t, err)
+	t.Cleanup(func() { _ = full.Close() })
 	synctest.Test(t, func(t *testing.T) {
 		var asked []group.Input
-		p := New(Config{Loop: nodetest.Tell(func(_ feedring.GroupID, in group.Input) { asked = append(asked, in) })})
+		p := New(Config{Store: s, Loop: nodetest.Tell(func(_ feedring.GroupID, in group.Input) { asked = append(asked, in) })})
 		if err := p.Publish(t.Context(), nodetest.Spec, nodetest.Entries(1, 2)); !errors.Is(err, ErrNotPlaced) {
 			t.Errorf("no positions: %v", err)
+		}
+		p.Store = full
+		if err := p.Publish(t.Context(), nodetest.Spec, nodetest.Entries(1, 2)); !errors.Is(err, store.ErrFull) {
+			t.Errorf("no positions, as the disk is full: %v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := p.Publish(ctx, nodetest.Spec, nodetest.Entries(1, 2)); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}
-		if len(asked) != 2 || asked[0].(group.Publish).Entries != 2 || len(p.waiting) != 0 {
+		if len(asked) != 3 || asked[0].(group.Publish).Entries != 2 || len(p.waiting) != 0 {
 			t.Errorf("asked %v, waiting %d", asked, len(p.waiting))
 		}
 	})
