@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/feedring/feedring"
+	fleetrows "github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/fleetkey"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/store"
@@ -42,6 +43,10 @@ func (f *fleetPeers) MembersChanged() {
 // openFleet reads the fleet's key, where this peer belongs to one.
 func (n *Node) openFleet() error {
 	if n.cfg.FleetKey == "" {
+		for range n.store.ListPrefix(store.BucketFleet, fleetrows.RecordPrefix) {
+			n.log.Warn("this peer keeps rows of a fleet and was started without --fleet-key: it serves none of the fleet's personal feeds until it is started with the key")
+			break
+		}
 		return nil
 	}
 	k, err := fleetkey.Load(n.cfg.FleetKey, n.cfg.Network)

@@ -1,12 +1,17 @@
 package node
 
 import (
+	"bytes"
+	"log/slog"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/fleetkey"
+	"github.com/feedring/feedring/internal/store"
 )
 
 // fleetKey makes the key of a fleet.
@@ -107,5 +112,21 @@ func TestAStrangerIsAnsweredNothing(t *testing.T) {
 	}
 	if b.fleet.link.Greet(t.Context(), a.ID()) == nil || a.fleet.link.Shown(b.ID()) || b.fleet.link.Shown(a.ID()) {
 		t.Error("a peer of another fleet was let in")
+	}
+}
+
+// A peer that keeps rows of a fleet and is started without the key says so.
+func TestAFleetThatIsLeftIsTold(t *testing.T) {
+	var said bytes.Buffer
+	cfg := peerConfig(t, "")
+	cfg.Feeds, cfg.Logger = nil, slog.New(slog.NewTextHandler(&said, nil))
+	for _, rows := range []bool{false, true} {
+		said.Reset()
+		n := startPeer(t, cfg)
+		check(t, n.store.Put(t.Context(), store.BucketFleet, fleet.Key{Kind: fleet.User, ID: 1}.Record(), []byte{1}))
+		kill(n)
+		if got := strings.Contains(said.String(), "without --fleet-key"); got != rows {
+			t.Errorf("rows: %v; it logged:\n%s", rows, said.String())
+		}
 	}
 }
