@@ -275,6 +275,29 @@ func TestFollowOfAStoppedPeer(t *testing.T) {
 	}
 }
 
+// TestFollowWithoutAPublisher: a follower that nobody serves any more says so on both ways
+// to ask, and goes on trying.
+func TestFollowWithoutAPublisher(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t, "300ms")
+	p := n.peer(nil, "news=a@"+newOrigin(t).feed(newFeed("a", 1)))
+	reader := n.peer([]*peer{p})
+	followers := map[string]*process{
+		"over the network": n.follow(p, "--theme", "news"),
+		"at a peer":        start(t, "follow", "--json", "--data", reader.data, "--theme", "news"),
+	}
+	for name, f := range followers {
+		f.event(t, 20*time.Second, name+": the first answer", func(o object) bool { return o.str("event") == "answered" })
+	}
+	p.kill()
+	for name, f := range followers {
+		f.event(t, 30*time.Second, name+": that nobody serves", func(o object) bool {
+			return o.str("event") == "unserved" && slices.Equal(o.list("themes"), []any{"news"})
+		})
+		until(t, 5*time.Second, name+": the same on stderr", func() bool { return strings.Contains(f.errors(), "nobody serves news now") })
+	}
+}
+
 // TestNewerDirectory starts a peer on a store that a newer version wrote.
 func TestNewerDirectory(t *testing.T) {
 	t.Parallel()

@@ -98,7 +98,7 @@ func TestVouching(t *testing.T) {
 		t.Errorf("vouch of a peer that is named: %v", r)
 	}
 	if r := command(t, "vouch", "--data", mirror.data); r.code != 0 || !strings.Contains(r.stdout, site+" does not name this peer yet:\n") ||
-		!strings.Contains(r.stdout, "\n  https://"+site+"/.well-known/feedring: it names other peers\n") || !strings.Contains(r.stdout, "\n  "+url+": the feed has no rel=\"feedring\"\n") ||
+		!strings.Contains(r.stdout, "\n  http://"+site+"/.well-known/feedring: it names other peers\n") || !strings.Contains(r.stdout, "\n  "+url+": the feed has no rel=\"feedring\"\n") ||
 		!strings.Contains(r.stdout, "Until a site names this peer, its entries carry no vouched_by, and") {
 		t.Errorf("vouch of the mirror: %v", r)
 	}
