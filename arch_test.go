@@ -253,7 +253,7 @@ var arrows = map[string][]string{
 	"node/internal/origins/slots":   {"internal/origin/fetch", "internal/origin/watch"},
 	"node/internal/origins/verify":  {".", "group", "internal/origin/fetch", "internal/times", "node/internal/tasks"},
 	"node/internal/preview": {
-		".", "internal/host", "internal/origin/discover", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/watch", "internal/peer", "internal/vouch", "internal/web",
+		".", "internal/host", "internal/origin/discover", "internal/origin/document", "internal/origin/failure", "internal/origin/fetch", "internal/origin/watch", "internal/peer", "internal/safehttp", "internal/vouch", "internal/web",
 		"node/internal/contacts",
 	},
 	"node/internal/offers":  {"internal/peer"},
