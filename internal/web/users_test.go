@@ -16,11 +16,11 @@ import (
 
 // people keeps users and invitations.
 type people struct {
-	keys  map[string]string // ids by key
-	codes map[string]*UserInvitation
-	away  bool
+	keys   map[string]string // ids by key
+	codes  map[string]*UserInvitation
+	away   bool
 	silent []feedring.PeerID // who did not answer for lists
-	asked int // for keys and codes
+	asked  int               // for keys and codes
 }
 
 func (p *people) User(_ context.Context, key string) (string, error) {
