@@ -64,12 +64,19 @@ func (n *network) admittedMember(honest ...*peer) *member {
 }
 
 // newPair is a network with two peers of news, which take strangers' addresses for what they are.
+// Each holds all six entries when it returns.
 func newPair(t *testing.T, refresh string) (o *origin, n *network, p, q *peer) {
 	t.Helper()
 	o, n = newOrigin(t), newNetwork(t, refresh, "--private-peers", "new")
 	p = n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
 	q = n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 3)))
 	n.formed(map[string]int{"news": 2}, p, q)
+	for _, one := range []*peer{p, q} {
+		until(t, 20*time.Second, "a pair with six entries each", func() bool {
+			r := command(t, "status", "--json", "--data", one.data)
+			return r.code == 0 && len(r.objects) == 1 && r.objects[0].num("entries") == 6
+		})
+	}
 	return o, n, p, q
 }
 

@@ -164,7 +164,7 @@ func (by *taking) take(t *testing.T) {
 
 	taken, empty, less, incomplete := 0, 0, 0, 0
 	var slowest time.Duration
-	for range by.queries {
+	for i := range by.queries {
 		above := feedring.Term{Number: uint64(n.ownView(manager, "news").num("term")), Claimant: feedring.PeerID(manager.id)}
 		for _, row := range command(t, "ring", "--json", "--peer", s.addr).objects {
 			if row.str("theme") == "news" {
@@ -189,6 +189,7 @@ func (by *taking) take(t *testing.T) {
 			empty++
 		case got < 6:
 			less++
+			t.Logf("query %d of %d got %d of 6 entries: %v", i+1, by.queries, got, r)
 		case r.code != 0:
 			incomplete++
 		}
