@@ -56,7 +56,7 @@ type Client struct {
 	log       *slog.Logger
 	blocks    Blocks             // nil: nothing is hidden
 	members   *membership.Keeper // nil: the network has no charter
-	via       *relays            // nil: peers are asked directly
+	via       *via               // nil: peers are asked directly
 	granted   granted
 }
 

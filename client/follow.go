@@ -379,7 +379,7 @@ func (f *follower) askRing() {
 
 // relayLost reports whether the one relay that this side was given is away for good.
 func (f *follower) relayLost(err error) bool {
-	through, ok := f.client.transport.(*passed)
+	through, ok := f.client.transport.(passed)
 	switch {
 	case !ok || !through.fixed || !errors.Is(err, ErrRelay):
 		f.noRelay = time.Time{}

@@ -1,0 +1,91 @@
+package relays
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client/internal/peerlist"
+	"github.com/feedring/feedring/internal/wire"
+	"github.com/feedring/feedring/internal/wire/circuit"
+	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
+)
+
+func someRelays(ids ...feedring.PeerID) *Relays {
+	v := &Relays{ends: make(map[feedring.PeerID]bool), Peers: peerlist.New(nil)}
+	for _, id := range ids {
+		v.all = append(v.all, &relay{id: id})
+	}
+	return v
+}
+
+// TestAnotherRelayTakesOver: a relay that fails is left for another, which stays in use; what
+// an end does wrong is no reason to leave the relay, nor is an end that it does not know.
+func TestAnotherRelayTakesOver(t *testing.T) {
+	refusal := func(kind feedringv1.ErrorKind) error { return &wire.RemoteError{Kind: kind, Text: "no"} }
+	for _, c := range []struct {
+		name  string
+		err   error // of relay a
+		tried string
+		next  feedring.PeerID
+	}{
+		{"silent", circuit.ErrSilent, "[a b]", "b"},
+		{"full", refusal(feedringv1.ErrorKind_ERROR_KIND_BUSY), "[a b]", "b"},
+		{"passes nothing on", refusal(feedringv1.ErrorKind_ERROR_KIND_UNAVAILABLE), "[a b]", "b"},
+		{"does not know the end", refusal(feedringv1.ErrorKind_ERROR_KIND_UNKNOWN), "[a]", "a"},
+		{"the end is another", errors.New("peer id mismatch"), "[a]", "a"},
+		{"well", nil, "[a]", "a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := someRelays("a", "b", "c")
+				var tried []feedring.PeerID
+				_ = v.each(t.Context(), "end", func(r *relay) error {
+					if tried = append(tried, r.id); r.id == "a" {
+						return c.err
+					}
+					return nil
+				})
+				time.Sleep(2 * restsFor)
+				if next := v.order("")[0].id; fmt.Sprint(tried) != c.tried || next != c.next {
+					t.Errorf("%v were tried, %s is next", tried, next)
+				}
+			})
+		})
+	}
+}
+
+// TestNoEndIsItsOwnRelay: relays that were asked as ends come last, and none leads to itself;
+// where there is no other one, it fails.
+func TestNoEndIsItsOwnRelay(t *testing.T) {
+	v := someRelays("a", "b", "c")
+	v.ends["b"] = true
+	var order []feedring.PeerID
+	for _, r := range v.order("a") {
+		order = append(order, r.id)
+	}
+	if !slices.Equal(order, []feedring.PeerID{"c", "b"}) {
+		t.Errorf("to a by way of %v", order)
+	}
+	alone := someRelays("a")
+	if err := alone.each(context.Background(), "a", func(*relay) error { return nil }); !errors.Is(err, ErrRelay) {
+		t.Errorf("a by way of itself: %v", err)
+	}
+}
+
+// TestOnlyRelaysAreConnectedTo: the host of a client dials a relay once that is tried, and
+// nobody else.
+func TestOnlyRelaysAreConnectedTo(t *testing.T) {
+	v := someRelays("a", "b")
+	v.all[0].used = true
+	for id, want := range map[feedring.PeerID]bool{"a": false, "b": true, "end": true} {
+		if v.RefusePeer(id) != want {
+			t.Errorf("%s is refused: %v", id, !want)
+		}
+	}
+}
