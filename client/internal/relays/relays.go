@@ -31,6 +31,7 @@ const (
 	restsFor   = 30 * time.Second // until then others are tried before it
 	tryAtMost  = 3                // relays for one stream
 	namesEvery = 10 * time.Minute // a relay is asked again whom it knows
+	noneEvery  = 10 * time.Second // … where none ever named a peer, as one that has just started
 )
 
 // Config is what Relays are told.
@@ -54,8 +55,9 @@ type Relays struct {
 	naming  chan struct{} // a token for who asks for names
 
 	mu       sync.Mutex
-	all      []*relay // the one in use first
-	named    time.Time
+	all      []*relay  // the one in use first
+	named    bool      // once, some relay named a peer
+	nextAsk  time.Time // until then no relay is asked for peers
 	circuits map[*openCircuit]bool
 	ends     map[feedring.PeerID]bool // of circuits: they become relays last
 }
@@ -129,9 +131,9 @@ func (v *Relays) LearnPeers(ctx context.Context) error {
 		return ctx.Err()
 	}
 	v.mu.Lock()
-	last := v.named
+	due := v.nextAsk
 	v.mu.Unlock()
-	if time.Since(last) < namesEvery {
+	if time.Now().Before(due) {
 		return nil
 	}
 	err := v.each(ctx, "", func(r *relay) error {
@@ -145,11 +147,14 @@ func (v *Relays) LearnPeers(ctx context.Context) error {
 	})
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.named.IsZero() {
-		return err
+	switch {
+	case v.named:
+		v.nextAsk = time.Now().Add(namesEvery) // also where nobody answered: those of before do
+		return nil
+	case err == nil:
+		v.nextAsk = time.Now().Add(noneEvery)
 	}
-	v.named = time.Now() // also where nobody answered: those of before do
-	return nil
+	return err
 }
 
 // take notes the peers that a relay named.
@@ -161,7 +166,7 @@ func (v *Relays) take(names []feedring.PeerInfo) {
 		if p.ID == "" || p.ID == v.host.ID() || known && v.fixed {
 			continue
 		}
-		v.named = time.Now()
+		v.named = true
 		v.Peers.Learn(p)
 		if v.fixed || known {
 			continue

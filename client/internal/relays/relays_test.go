@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
+
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client/internal/peerlist"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/wire"
 	"github.com/feedring/feedring/internal/wire/circuit"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
@@ -86,6 +91,46 @@ func TestOnlyRelaysAreConnectedTo(t *testing.T) {
 	for id, want := range map[feedring.PeerID]bool{"a": false, "b": true, "end": true} {
 		if v.RefusePeer(id) != want {
 			t.Errorf("%s is refused: %v", id, !want)
+		}
+	}
+}
+
+// TestRelayIsAskedForPeersOnceAPeriod: a relay that names nobody is not asked anew for each
+// stream, but sooner again than one that named a peer.
+func TestRelayIsAskedForPeersOnceAPeriod(t *testing.T) {
+	quiet := slog.New(slog.DiscardHandler)
+	relay, err := host.New(t.Context(), host.Config{Network: "test", Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = relay.Close() })
+	var asked, names atomic.Int32
+	relay.Handle(wire.VerbPass, func(s network.Stream) {
+		asked.Add(1)
+		known := []feedring.PeerInfo{{ID: "12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp"}}
+		frames := wire.NewStream(s)
+		_ = frames.Receive(new(feedringv1.PassRequest), time.Second)
+		_ = frames.Send(circuit.ReplyTo(known[:names.Load()]), time.Second)
+		_ = s.Close()
+	})
+	v, err := New(t.Context(), Config{Network: "test", Via: relay.Addrs()[0], Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = v.Close() })
+	for period, every := range []time.Duration{noneEvery, namesEvery} {
+		names.Store(int32(period))
+		v.nextAsk = time.Time{}
+		for range 5 {
+			if err := v.LearnPeers(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := asked.Load(); n != int32(period+1) {
+			t.Errorf("asked %d times in %d periods", n, period+1)
+		}
+		if wait := time.Until(v.nextAsk); wait > every || wait < every-time.Minute {
+			t.Errorf("after it named %d peers it is asked again in %v, want %v", period, wait, every)
 		}
 	}
 }
