@@ -59,11 +59,23 @@ func (o *Feeds) follow() {
 func (o *Feeds) carryAll(all map[feedring.GroupID][]feedring.Feed) {
 	o.changing.Lock()
 	defer o.changing.Unlock()
+	type place struct {
+		group feedring.GroupID
+		url   string
+	}
+	still := make(map[place]bool)
+	for g, list := range all {
+		for i := range list {
+			still[place{g, list[i].URL}] = true
+		}
+	}
 	var ended, begun []string
 	for url, f := range o.public() {
-		list, changed := all[f.theme().Group()]
-		still := slices.ContainsFunc(list, func(c feedring.Feed) bool { return c.URL == url })
-		if f.carried() > 0 && changed && !still {
+		if f.carried() == 0 {
+			continue
+		}
+		g := f.theme().Group()
+		if _, changed := all[g]; changed && !still[place{g, url}] {
 			ended = append(ended, url)
 		}
 	}

@@ -3,6 +3,7 @@ package origins
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -89,4 +90,25 @@ func TestCarryFollowsTheLastWord(t *testing.T) {
 	}
 	l.Carry(group.Carry{Group: g, Feeds: []feedring.Feed{{URL: testURL, Provider: testSpec.Provider, Carried: 1}}})
 	eventually(t, "what was said last", func() bool { return len(l.urls()) == 1 })
+}
+
+// BenchmarkCarry has a peer with as many own feeds as it may have hear that it carries 1,000 others, of which nothing changed.
+func BenchmarkCarry(b *testing.B) {
+	s, p := openStore(b), writer(nil, newSealer(b))
+	p.Store = s
+	l := newSiteOfFeeds(b, s, p)
+	g := feedring.Theme(testTheme).Group()
+	var carried []feedring.Feed
+	for i := range feedring.MaxFeeds {
+		spec := feedring.FeedSpec{URL: fmt.Sprintf("https://example.org/%d", i), Theme: testTheme, Provider: testSpec.Provider}
+		f := newOrigin(spec)
+		if i%(feedring.MaxFeeds/1000) == 0 {
+			f.more.carried = 1
+			carried = append(carried, feedring.Feed{URL: spec.URL, Carried: 1})
+		}
+		l.set(f)
+	}
+	for b.Loop() {
+		l.carryAll(map[feedring.GroupID][]feedring.Feed{g: carried})
+	}
 }
