@@ -237,7 +237,7 @@ var arrows = map[string][]string{
 		"node/internal/readers/delivery", "node/internal/sealed", "node/internal/transport", "proto/feedring/v1",
 	},
 	"node/internal/readers/delivery": {".", "internal/match", "internal/match/stem", "internal/store", "internal/wire"},
-	"node/internal/nodetest":         {".", "group", "internal/origin/fetch", "internal/store", "internal/wire", "node/internal/tasks"},
+	"node/internal/nodetest":         {".", "group", "internal/origin/fetch", "internal/readerfeeds/personal", "internal/store", "internal/wire", "node/internal/tasks"},
 	"node/internal/storage":          {"internal/store", "internal/web"},
 	"node/internal/origins": {
 		".", "group", "internal/keyed", "internal/origin/document", "internal/origin/fetch", "internal/origin/files", "internal/origin/watch", "internal/peer",

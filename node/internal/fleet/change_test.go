@@ -26,7 +26,7 @@ func TestAChangeIsAtBothHoldersBeforeItReturns(t *testing.T) {
 		if id := key.ID.String(); !first.lists.Holds(id) || second.lists.Holds(id) {
 			t.Error("it is not open at the one that serves it alone")
 		}
-		if got := first.lists.open[key.ID.String()]; got.Secret != secret || got.Query.Words != fmt.Sprint("w", n) {
+		if got := first.lists.Get(key.ID.String()); got.Secret != secret || got.Query.Words != fmt.Sprint("w", n) {
 			t.Errorf("%+v is open", got)
 		}
 		var elsewhere *ElsewhereError

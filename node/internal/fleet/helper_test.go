@@ -1,24 +1,21 @@
 package fleet
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
-	"github.com/feedring/feedring/internal/readerfeeds/personal"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/node/internal/nodetest"
 )
 
 func check(t testing.TB, err error) {
@@ -43,7 +40,7 @@ type peer struct {
 	all    *fleetOf
 	dir    string
 	disk   *store.Store
-	lists  *lists
+	lists  *nodetest.Lists
 	away   map[feedring.PeerID]bool // as it sees them
 	gone   map[feedring.PeerID]bool
 	silent bool // it answers nobody
@@ -65,7 +62,7 @@ func newFleet(t *testing.T, n int) *fleetOf {
 // add adds a peer; reserve is what its disk must have left.
 func (f *fleetOf) add(id feedring.PeerID, reserve int64) *peer {
 	p := &peer{
-		id: id, all: f, dir: f.t.TempDir(), lists: &lists{open: make(map[string]personal.Adopted)},
+		id: id, all: f, dir: f.t.TempDir(), lists: &nodetest.Lists{},
 		away: make(map[feedring.PeerID]bool), gone: make(map[feedring.PeerID]bool), cut: make(map[feedring.PeerID]bool),
 	}
 	f.peers[id] = p
@@ -210,44 +207,3 @@ func (p *peer) holds(key fleet.Key) int {
 	}
 	return int(r.Version)
 }
-
-// lists are open personal feeds.
-type lists struct {
-	mu   sync.Mutex
-	open map[string]personal.Adopted
-
-	filling atomic.Bool
-}
-
-func (l *lists) Adopt(_ context.Context, all ...personal.Adopted) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, a := range all {
-		l.open[a.ID] = a
-	}
-	return nil
-}
-
-func (l *lists) Forget(_ context.Context, ids ...string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, id := range ids {
-		delete(l.open, id)
-	}
-	return nil
-}
-
-func (l *lists) Adopted() iter.Seq[string] {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Values(slices.Collect(maps.Keys(l.open)))
-}
-
-func (l *lists) Holds(id string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, ok := l.open[id]
-	return ok
-}
-
-func (l *lists) Wait(context.Context, string) bool { return !l.filling.Load() }

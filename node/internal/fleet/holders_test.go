@@ -27,7 +27,7 @@ func TestAHolderThatComesBackHasWhatChanged(t *testing.T) {
 	b.put(fresh, v3)
 	b.openLists(t.Context())
 	if s := b.Status(); s.Once < 2 || !b.lists.Holds(fresh.ID.String()) {
-		t.Errorf("%+v, lists %v", s, b.lists.open)
+		t.Errorf("%+v, lists %v", s, slices.Collect(b.lists.Adopted()))
 	}
 	f.back("A")
 	// Before the next minute: who asks A for it waits until A asked the others.

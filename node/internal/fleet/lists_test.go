@@ -22,11 +22,11 @@ func TestAFeedThatIsBeingFilledIsNotAwake(t *testing.T) {
 	first, second, _ := f.in(key.ID.Slot())
 	first.put(key, value)
 	for _, m := range []*peer{first, second} {
-		m.lists.filling.Store(true)
+		m.lists.Filling.Store(true)
 		if err := m.Wake(t.Context(), secret); !errors.Is(err, ErrFilling) {
 			t.Errorf("while it is filled: %v", err)
 		}
-		m.lists.filling.Store(false)
+		m.lists.Filling.Store(false)
 		check(t, m.Wake(t.Context(), secret))
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
-	"github.com/feedring/feedring/internal/readerfeeds/personal"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/node/internal/nodetest"
 )
 
 // quiet has a peer answer nobody, and all others see it as it is said.
@@ -76,7 +76,7 @@ func FuzzServeHTTP(f *testing.F) {
 		if k == nil {
 			disk, err := store.Open(t.TempDir(), store.Options{Reserve: 1 << 60}) // nothing is written
 			check(t, err)
-			k, err = Open(Config{Self: "A", Store: disk, Members: nobody{}, Link: nobody{}, Lists: &lists{open: make(map[string]personal.Adopted)}, Hooks: nobody{}, Log: slog.New(slog.DiscardHandler)})
+			k, err = Open(Config{Self: "A", Store: disk, Members: nobody{}, Link: nobody{}, Lists: &nodetest.Lists{}, Hooks: nobody{}, Log: slog.New(slog.DiscardHandler)})
 			check(t, err)
 		}
 		w := httptest.NewRecorder()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -17,10 +16,10 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
-	"github.com/feedring/feedring/internal/readerfeeds/personal"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
 	keeper "github.com/feedring/feedring/node/internal/fleet"
+	"github.com/feedring/feedring/node/internal/nodetest"
 )
 
 // peers are the peers of one fleet in one process.
@@ -43,15 +42,13 @@ func (p *peers) end(id feedring.PeerID) {
 	p.down[id] = true
 }
 
-// onePeer is one of them, with lists that hold nothing.
+// onePeer is one of them.
 type onePeer struct {
 	*Service
 	of      *peers
 	self    feedring.PeerID
 	handler http.Handler
-
-	mu   sync.Mutex
-	open map[string]personal.Adopted
+	lists   nodetest.Lists
 }
 
 func (p *onePeer) Members() (all []fleet.Member) {
@@ -73,37 +70,6 @@ func (p *onePeer) RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response
 	return w.Result(), nil
 }
 
-func (p *onePeer) Adopt(_ context.Context, all ...personal.Adopted) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, a := range all {
-		p.open[a.ID] = a
-	}
-	return nil
-}
-
-func (p *onePeer) Forget(_ context.Context, ids ...string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, id := range ids {
-		delete(p.open, id)
-	}
-	return nil
-}
-
-func (p *onePeer) Adopted() iter.Seq[string] {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Values(slices.Collect(maps.Keys(p.open)))
-}
-
-func (p *onePeer) Holds(id string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, ok := p.open[id]
-	return ok
-}
-
 func (p *onePeer) TakeHooks([]fleet.Row) {}
 
 func (p *onePeer) SlotsMoved() {}
@@ -113,8 +79,6 @@ func (p *onePeer) Memory() (has, limit uint64) { return 1 << 20, 1 << 30 }
 func (p *onePeer) Told() int { return 100_000 }
 
 func (p *onePeer) Shortened() uint64 { return 0 }
-
-func (p *onePeer) Wait(context.Context, string) bool { return true }
 
 // own are the personal feeds of one peer alone: none, and those that are open.
 type own struct {
@@ -133,14 +97,7 @@ func (own) Subscribe(context.Context, string, feedring.Query, bool) (web.Subscri
 }
 
 func (o own) State(secret string) (web.PersonalState, bool) {
-	o.p.mu.Lock()
-	defer o.p.mu.Unlock()
-	for _, a := range o.p.open {
-		if a.Secret == secret {
-			return web.PersonalState{}, true
-		}
-	}
-	return web.PersonalState{}, false
+	return web.PersonalState{}, o.p.lists.HasSecret(secret)
 }
 
 func newPeers(t *testing.T, n int) []*onePeer {
@@ -148,7 +105,7 @@ func newPeers(t *testing.T, n int) []*onePeer {
 	of := &peers{all: make(map[feedring.PeerID]*onePeer), down: make(map[feedring.PeerID]bool)}
 	var all []*onePeer
 	for i := range n {
-		p := &onePeer{of: of, self: feedring.PeerID(fmt.Sprint("peer", i)), open: make(map[string]personal.Adopted)}
+		p := &onePeer{of: of, self: feedring.PeerID(fmt.Sprint("peer", i))}
 		of.all[p.self] = p
 		all = append(all, p)
 	}
@@ -159,7 +116,7 @@ func newPeers(t *testing.T, n int) []*onePeer {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
-		k, err := keeper.Open(keeper.Config{Self: p.self, Store: s, Members: p, Link: p, Lists: p, Hooks: p, Log: quiet})
+		k, err := keeper.Open(keeper.Config{Self: p.self, Store: s, Members: p, Link: p, Lists: &p.lists, Hooks: p, Log: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
