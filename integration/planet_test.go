@@ -20,7 +20,6 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/sim/experiment"
-	"github.com/feedring/feedring/internal/sim/experiment/planet"
 )
 
 // planetRun is peers as far from each other as nodes of PlanetLab, in groups, that publish
@@ -29,8 +28,7 @@ import (
 type planetRun struct {
 	*faultyNet
 	t       *testing.T
-	net     *lossyNet
-	places  *planet.Places
+	net     *planetNet
 	themes  []string
 	number  map[*peer]int
 	sockets map[*peer]*http.Client
@@ -82,9 +80,8 @@ func TestPlanet(t *testing.T) {
 		cfg.peers, cfg.groups = n, max(2, n/8)
 	}
 	days := capturedDays(t, cfg.peers)
-	s := newLossyNet(t, 1, conditions{})
-	s.far = true
-	r := &planetRun{faultyNet: emptyNet(t, planetRefresh.String()), t: t, net: s, places: planet.PlanetLab().Places(1), number: map[*peer]int{},
+	s := newPlanetNet(t)
+	r := &planetRun{faultyNet: emptyNet(t, planetRefresh.String()), t: t, net: s, number: map[*peer]int{},
 		sockets: map[*peer]*http.Client{}, cfg: cfg, unwell: map[string]int{}}
 	r.extra = append(r.extra, "--interval", "1s")
 	r.build()
@@ -107,16 +104,7 @@ func TestPlanet(t *testing.T) {
 
 // build starts the machines, with all their distances, and the readers.
 func (r *planetRun) build() {
-	var all []*machine
-	add := func(name string) *machine {
-		m := r.net.machine(name)
-		for i, other := range all {
-			r.net.between(m, other, conditions{delay: r.places.OneWay(len(all), i), loss: planetLoss})
-			r.net.between(other, m, conditions{delay: r.places.OneWay(i, len(all)), loss: planetLoss})
-		}
-		all = append(all, m)
-		return m
-	}
+	add := func(name string) *machine { return r.net.place(r.net.machine(name)) }
 	for g := range r.cfg.groups {
 		r.themes = append(r.themes, fmt.Sprintf("theme%d", g))
 	}
@@ -142,9 +130,6 @@ func (p *peer) onSocket() *http.Client {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		}}}
 }
-
-// planetLoss is assumed: the matrix has none.
-const planetLoss = 0.001
 
 // sizeOf is how many peers a group has.
 func (r *planetRun) sizeOf(group int) int {
@@ -299,7 +284,7 @@ func (r *planetRun) watch(publisher *peer, title string) {
 				}
 				<-tick.C
 			}
-			d, trip := time.Since(from), 2*r.places.OneWay(r.number[publisher], r.number[p])
+			d, trip := time.Since(from), 2*r.net.places.OneWay(r.number[publisher], r.number[p])
 			r.note(func() {
 				if took = append(took, d); trip >= ratioLeast {
 					r.ratios = append(r.ratios, d.Seconds()/trip.Seconds())
@@ -368,7 +353,7 @@ func (r *planetRun) kills() (took []time.Duration) {
 func (r *planetRun) report(queries int, takeovers []time.Duration, busy float64, late []time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	trip, refresh := 2*r.places.Median().Seconds(), planetRefresh.Seconds()
+	trip, refresh := 2*r.net.places.Median().Seconds(), planetRefresh.Seconds()
 	var missed []string
 	tell := func(what string, all []time.Duration, unit float64, name string, goal float64) {
 		slices.Sort(all)
@@ -412,7 +397,7 @@ func (r *planetRun) virtual() {
 	result, err := experiment.Churn(cfg, nil)
 	must(r.t, err)
 	row := result.Rows[0]
-	trip := 2 * r.places.Median().Seconds()
+	trip := 2 * r.net.places.Median().Seconds()
 	r.t.Logf("in virtual time, under churn: takeover p50 %.2f, p99 %.2f r of %d; an entry at one member p50 %.2f, p99 %.2f round trips of the median",
 		row.Claim.P50/planetRefresh.Seconds(), row.Claim.P99/planetRefresh.Seconds(), row.Claim.Count, row.Delay.P50/trip, row.Delay.P99/trip)
 }

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/feedring/feedring/internal/sim/experiment/planet"
 )
 
 // TestPlanetFleet spreads a fleet over the planet, and takes how long an entry takes from
@@ -23,20 +21,8 @@ func TestPlanetFleet(t *testing.T) {
 	if os.Getenv("FEEDRING_PLANET") != "" {
 		size, subscribed, entries = 8, 400, 100
 	}
-	s := newLossyNet(t, 1, conditions{})
-	s.far = true
-	places := planet.PlanetLab().Places(1)
-	var all []*machine
-	build := func(name string) *machine {
-		m := s.machine(name)
-		for i, other := range all {
-			way := conditions{delay: places.OneWay(i, len(all)), loss: planetLoss}
-			s.between(m, other, way)
-			s.between(other, m, way)
-		}
-		all = append(all, m)
-		return m
-	}
+	s := newPlanetNet(t)
+	build := func(name string) *machine { return s.place(s.machine(name)) }
 	news := newFeed("news", 3)
 	f, _ := newSpreadFleet(t, build, news, size, "")
 	publisher := f.network.peers[0]
@@ -80,7 +66,7 @@ func TestPlanetFleet(t *testing.T) {
 	busy, late := readBusy(t).since(begun), quantile(s.link.lateness(), 0.99)
 	slices.Sort(stored)
 	slices.Sort(polls)
-	trip := 2 * places.Median()
+	trip := 2 * s.places.Median()
 	goal := 50*time.Millisecond + 2*trip
 	t.Logf("%d peers of a fleet, round trips of %v in the median; busy %.0f %%, packets late by %v at p99", size, trip, 100*busy, late)
 	t.Logf("%d polls of %d entries: stored → in the document that was read, p50 %v (goal %v), p99 %v; the last poll alone p50 %v, p99 %v",

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/feedring/feedring/internal/sim/experiment/exchange"
-	"github.com/feedring/feedring/internal/sim/experiment/planet"
 )
 
 // rivalConfig is how large and how fast a run of TestPlanetRival is.
@@ -51,11 +50,10 @@ type rivalRun struct {
 	*network
 	*rivalConfig
 	t        *testing.T
-	net      *lossyNet
+	net      *planetNet
 	machines []*machine
 	sites    []*replayedSite
 	sockets  []*http.Client
-	places   *planet.Places
 	replay   exchange.Replay
 
 	mu    sync.Mutex
@@ -82,13 +80,12 @@ func TestPlanetRival(t *testing.T) {
 	}
 	feeds, err := thinned(capturedEntries(t), zipf(cfg.feeds, cfg.rate), cfg.length, 1)
 	must(t, err)
-	s := newLossyNet(t, 1, conditions{})
-	s.far = true
+	s := newPlanetNet(t)
 	r := &rivalRun{
-		rivalConfig: &cfg, t: t, net: s, network: newNetwork(t, cfg.refresh.String()), places: planet.PlanetLab().Places(1), came: make(map[time.Duration][]arrivals),
+		rivalConfig: &cfg, t: t, net: s, network: newNetwork(t, cfg.refresh.String()), came: make(map[time.Duration][]arrivals),
 		replay: exchange.Replay{Seed: 1, Nodes: cfg.peers, Each: cfg.each, Length: cfg.length, Feeds: feeds},
 	}
-	r.replay.Hop = func(a, b int) time.Duration { return time.Duration(float64(r.places.OneWay(a, b)) * cfg.speed) }
+	r.replay.Hop = func(a, b int) time.Duration { return time.Duration(float64(r.net.places.OneWay(a, b)) * cfg.speed) }
 	program := filepath.Join(t.TempDir(), "feedex")
 	if out, err := exec.Command("go", "build", "-o", program, "github.com/feedring/feedring/integration/feedex").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -198,19 +195,13 @@ func theme(every time.Duration) string { return "every" + every.String() }
 // build starts machines, origins on others, and a peer on each machine: one of them for
 // each interval has the feeds, the others read.
 func (r *rivalRun) build() {
-	var all []*machine
 	joined := func(m *machine) *machine {
 		other := "25.0.0.0/8"
 		if strings.HasPrefix(m.addr, "25.") {
 			other = "10.0.0.0/8"
 		}
 		r.net.ip("-n", m.space, "route", "add", other, "dev", "out")
-		for i, other := range all {
-			r.net.between(m, other, conditions{delay: r.places.OneWay(len(all), i), loss: planetLoss})
-			r.net.between(other, m, conditions{delay: r.places.OneWay(i, len(all)), loss: planetLoss})
-		}
-		all = append(all, m)
-		return m
+		return r.net.place(m)
 	}
 	for i := range r.rivalConfig.peers {
 		// 16 machines in a /16: of more than 32 that nobody knows a group takes no others.
@@ -255,7 +246,7 @@ func (r *rivalRun) build() {
 func (r *rivalRun) toOrigins(from int) time.Duration {
 	sum := time.Duration(0)
 	for f := range r.sites {
-		sum += r.places.OneWay(from, len(r.machines)+f) + r.places.OneWay(len(r.machines)+f, from)
+		sum += r.net.places.OneWay(from, len(r.machines)+f) + r.net.places.OneWay(len(r.machines)+f, from)
 	}
 	return (sum / time.Duration(len(r.sites))).Round(time.Millisecond)
 }
