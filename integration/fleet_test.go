@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -73,14 +74,16 @@ func (f *fleetOf) promise(address string) {
 	f.ledger = append(f.ledger, address[strings.Index(address, "/feeds/"):])
 }
 
-// subscribe makes personal feeds at a peer with the owner's token.
-func (f *fleetOf) subscribe(at *peer, feeds int) {
+// subscribe makes personal feeds at a peer with the owner's token. It asks again after an
+// answer with 503, while nobody knows yet that a peer is away, or with a status of again.
+func (f *fleetOf) subscribe(at *peer, feeds int, again ...int) {
 	f.t.Helper()
+	again = append(again, 201, 503)
 	for i := range feeds {
-		until(f.t, 30*time.Second, "a personal feed is made", func() bool { // 503 while nobody knows yet that a peer is away, 507 of one whose disk is full
+		until(f.t, 30*time.Second, "a personal feed is made", func() bool {
 			r := call(f.t, at, "POST", "/api/v1/subscriptions", fmt.Sprintf(`{"theme":"news","q":"story","limit":%d}`, 10+i), at.token(f.t))
 			var made object
-			if err := json.Unmarshal(r.body, &made); err != nil || r.code != 201 && r.code != 503 && r.code != 507 {
+			if err := json.Unmarshal(r.body, &made); err != nil || !slices.Contains(again, r.code) {
 				f.t.Fatalf("subscribe: %v", r)
 			}
 			if r.code == 201 {

@@ -148,7 +148,7 @@ func TestFleetDiskFills(t *testing.T) {
 	room := fill(t, c.data, 0)
 	news.add("story while a disk is full", "x", time.Time{})
 	f.polled("story while a disk is full", a, b)
-	f.subscribe(a, 20)
+	f.subscribe(a, 20, 507) // of the one whose disk is full
 	f.polled("story while a disk is full", a, b)
 	if count := f.answered(c); count[404]+count[410] > 0 {
 		t.Errorf("the one whose disk is full answered %v", count)
