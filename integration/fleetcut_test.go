@@ -38,6 +38,17 @@ func newSpreadFleet(t *testing.T, build func(string) *machine, news *feed, size 
 	return f, hosts
 }
 
+// newReadFleet is a spread fleet of three on an internet, with 40 personal feeds that show at
+// each peer what was published.
+func newReadFleet(t *testing.T, small string) (f *fleetOf, hosts map[*peer]*machine, news *feed) {
+	t.Helper()
+	news = newFeed("news", 3)
+	f, hosts = newSpreadFleet(t, newInternet(t).public, news, 3, small)
+	f.subscribe(f.peers[0], 40)
+	f.polled("news story 2", f.peers...)
+	return f, hosts, news
+}
+
 // publish makes the web address of a peer on the machine reachable for this process, as a
 // server before it does for everybody.
 func (m *machine) publish(p *peer) {
@@ -102,11 +113,8 @@ func (f *fleetOf) delete(at *peer) (path string) {
 // and what one side deleted stays deleted.
 func TestFleetIsCut(t *testing.T) {
 	t.Parallel()
-	news := newFeed("news", 3)
-	f, hosts := newSpreadFleet(t, newInternet(t).public, news, 3, "")
+	f, hosts, news := newReadFleet(t, "")
 	a, b, c := f.peers[0], f.peers[1], f.peers[2]
-	f.subscribe(a, 40)
-	f.polled("news story 2", a, b, c)
 
 	hosts[c].cable("down")
 	news.add("story of the two", "x", time.Time{})
@@ -139,11 +147,8 @@ func TestFleetIsCut(t *testing.T) {
 // answered with 201 meanwhile is at the others, and it answers for that as soon as it is back.
 func TestFleetDiskFills(t *testing.T) {
 	t.Parallel()
-	news := newFeed("news", 3)
-	f, hosts := newSpreadFleet(t, newInternet(t).public, news, 3, "160m")
+	f, hosts, news := newReadFleet(t, "160m")
 	a, b, c := f.peers[0], f.peers[1], f.peers[2]
-	f.subscribe(a, 40)
-	f.polled("news story 2", a, b, c)
 
 	room := fill(t, c.data, 0)
 	news.add("story while a disk is full", "x", time.Time{})
