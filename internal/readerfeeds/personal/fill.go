@@ -190,6 +190,7 @@ func (r *Reflector) enlist(in *interest, entries []feedring.Entry, began int64) 
 	defer r.mu.Unlock()
 	live, changed := slices.Clone(in.items), false
 	for i := range slices.Backward(entries) { // the oldest first: each goes above those of the same second
+		r.noteDelay(entries[i].Publisher, entries[i].Seen)
 		if entries[i].Theme == "" && (in.public || !r.cfg.Peer.Listed(entries[i].Feed)) {
 			continue // it was withdrawn since it was found
 		}

@@ -26,6 +26,8 @@ type arrival struct {
 	text      match.Text
 	ofSite    bool      // it is the site's copy: see feedring.Supersedes
 	since     time.Time // when it was here to be given; zero: before the peer began
+	now       int64     // Unix seconds: when it is given
+	margin    int64     // seconds by which its publisher may have seen it before a list was filled
 	open      func() (*feedring.Entry, error)
 }
 
@@ -121,8 +123,20 @@ func (r *Reflector) give(a *arrival, through feedring.Position) {
 	if a.version > 1 {
 		return // it was given when its first version was
 	}
+	r.noteDelay(a.ref.Publisher, a.seen)
+	a.now = time.Now().Unix()
+	a.margin = max(int64(fillMargin/time.Second), min(r.delay, int64(clockMargin/time.Second)))
 	if found := r.matcher.matching(a); len(found) > 0 {
 		r.deliver(n, a, through, found)
+	}
+}
+
+// noteDelay notes how long after its publisher saw it an entry is here, by the two clocks. The
+// least of these is by how much this clock is ahead of publishers', at most. The caller holds
+// changing.
+func (r *Reflector) noteDelay(publisher feedring.PeerID, seen time.Time) {
+	if publisher != r.cfg.Self {
+		r.delay = min(r.delay, max(0, int64(time.Since(seen)/time.Second)))
 	}
 }
 

@@ -65,7 +65,8 @@ func newInterest(q feedring.Query, expr *match.Expr, stem, public bool) *interes
 }
 
 // admits reports whether a may be shown and is of the time that in asks for. What the
-// publisher saw before the list was last filled belongs to the query that filled it.
+// publisher saw before the list was last filled belongs to the query that filled it: the two
+// clocks may differ, and this one may have been set back since.
 func (in *interest) admits(a *arrival) bool {
 	q := &in.query
 	switch {
@@ -74,7 +75,7 @@ func (in *interest) admits(a *arrival) bool {
 	case !q.Since.IsZero() && a.published.Before(q.Since), !q.Until.IsZero() && !a.published.Before(q.Until):
 		return false
 	}
-	return a.seen.Unix() >= in.filled-int64(fillMargin/time.Second)
+	return a.seen.Unix() >= min(in.filled, a.now)-a.margin
 }
 
 // asks reports whether in asks for a theme and a provider.

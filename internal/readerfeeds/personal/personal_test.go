@@ -112,9 +112,34 @@ func TestFillLate(t *testing.T) {
 func TestOldIsNotNew(t *testing.T) {
 	w := newWorld(t)
 	s := w.subscribe(feedring.Query{Theme: "news"})
-	w.publish(entry("P", "a.example", 1, func(e *feedring.Entry) { e.Seen = time.Now().Add(-time.Hour) }))
+	w.publish(entry("P", "a.example", 1))
+	w.publish(entry("Q", "b.example", 3, func(e *feedring.Entry) { e.Seen = time.Now().Add(-time.Hour) }))
 	w.publish(entry("P", "a.example", 2))
-	w.shows(s, 2)
+	w.shows(s, 2, 1)
+}
+
+// TestClockAhead: a peer whose clock is an hour ahead of publishers' gives what comes after it
+// filled a list. What came sooner than in an hour shows that it is not ahead.
+func TestClockAhead(t *testing.T) {
+	w := newWorld(t)
+	ago := func(d time.Duration) func(*feedring.Entry) {
+		return func(e *feedring.Entry) { e.Seen = time.Now().Add(-d) }
+	}
+	w.network.answer = []feedring.Entry{entry("P", "a.example", 1, ago(time.Hour+time.Minute))}
+	w.keep(entry("P", "a.example", 1, ago(time.Hour+time.Minute)))
+	s := w.subscribe(feedring.Query{Theme: "news"})
+	w.publish(entry(self, "c.example", 5)) // by the same clock, which shows nothing
+	w.publish(entry("P", "a.example", 2, ago(time.Hour)))
+	w.publish(entry("Q", "b.example", 3, ago(2*time.Hour)))
+	w.shows(s, 2, 5, 1)
+	w.publish(entry("P", "a.example", 4))
+	w.publish(entry("Q", "b.example", 6, ago(time.Hour)))
+	w.shows(s, 4, 2, 5, 1)
+	for _, in := range w.room.interests { // by a clock that was set right since
+		in.filled = time.Now().Add(time.Hour).Unix()
+	}
+	w.publish(entry("P", "a.example", 7))
+	w.shows(s, 7, 4, 2, 5, 1)
 }
 
 // TestFollow: a theme that the store does not get is followed once, resumed

@@ -3,6 +3,7 @@ package personal
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -33,6 +34,7 @@ type Reflector struct {
 	bodies   int64              // maxBodies
 	most     int                // MaxSubscriptions
 	due      map[*interest]bool // to be filled
+	delay    int64              // the least of entries that came, in seconds: see noteDelay
 
 	mu        sync.RWMutex
 	table     *table
@@ -69,7 +71,7 @@ func Open(cfg Config) (*Reflector, error) {
 		cfg: cfg, began: time.Now(), bodies: maxBodies, most: MaxSubscriptions, matcher: newMatcher(), byRef: make(map[feedring.FeedRef]uint32),
 		table: newTable(), interests: make(map[string]*interest),
 		byID: make(map[string]*subscription), bySecret: make(map[secretKey]*subscription),
-		reads: make(map[scope]int), watched: make(map[*interest][]string), due: make(map[*interest]bool), fills: make(chan *interest, 64), lacking: make(chan struct{}, 1), changed: make(chan struct{}, 1),
+		reads: make(map[scope]int), delay: math.MaxInt64, watched: make(map[*interest][]string), due: make(map[*interest]bool), fills: make(chan *interest, 64), lacking: make(chan struct{}, 1), changed: make(chan struct{}, 1),
 	}
 	r.writing.init()
 	if err := r.load(); err != nil {
@@ -273,7 +275,10 @@ const (
 	fillAttempts     = 6
 	// fillMargin is how long an entry may be under way. One that its publisher
 	// saw earlier, before an interest was filled, the query would have found.
-	fillMargin  = 10 * time.Minute
+	fillMargin = 10 * time.Minute
+	// clockMargin is by how much this peer's clock may be ahead of publishers', so that
+	// lists still take what comes.
+	clockMargin = 90 * time.Minute
 	saveCursors = 5 * time.Second        // how far feeds were read without giving anything
 	followEvery = 500 * time.Millisecond // which themes are to be followed
 	retryAfter  = time.Second            // a full disk may have room again
