@@ -37,10 +37,14 @@ func newFleet(n *network, size int, join *peer) *fleetOf {
 	return f
 }
 
-func (f *fleetOf) add(join *peer) *peer {
+// add starts one more peer, changed before that.
+func (f *fleetOf) add(join *peer, change ...func(*peer)) *peer {
 	f.t.Helper()
 	p := f.prepare([]*peer{join})
 	p.args = append(p.args, "--fleet-key", f.key, "--read", "news", "--interests", "10000")
+	for _, do := range change {
+		do(p)
+	}
 	f.start(p)
 	f.peers = append(f.peers, p)
 	return p
@@ -74,24 +78,31 @@ func (f *fleetOf) promise(address string) {
 	f.ledger = append(f.ledger, address[strings.Index(address, "/feeds/"):])
 }
 
-// subscribe makes personal feeds at a peer with the owner's token. It asks again after an
-// answer with 503, while nobody knows yet that a peer is away, or with a status of again.
+// subscribe makes personal feeds at a peer with the owner's token, each with a limit of its
+// own.
 func (f *fleetOf) subscribe(at *peer, feeds int, again ...int) {
 	f.t.Helper()
-	again = append(again, 201, 503)
 	for i := range feeds {
-		until(f.t, 30*time.Second, "a personal feed is made", func() bool {
-			r := call(f.t, at, "POST", "/api/v1/subscriptions", fmt.Sprintf(`{"theme":"news","q":"story","limit":%d}`, 10+i), at.token(f.t))
-			var made object
-			if err := json.Unmarshal(r.body, &made); err != nil || !slices.Contains(again, r.code) {
-				f.t.Fatalf("subscribe: %v", r)
-			}
-			if r.code == 201 {
-				f.promise(made.str("atom"))
-			}
-			return r.code == 201
-		})
+		f.subscribeTo(at, fmt.Sprintf(`{"theme":"news","q":"story","limit":%d}`, 10+i), again...)
 	}
+}
+
+// subscribeTo makes a personal feed at a peer with the owner's token. It asks again after an
+// answer with 503, while nobody knows yet that a peer is away, or with a status of again.
+func (f *fleetOf) subscribeTo(at *peer, query string, again ...int) {
+	f.t.Helper()
+	again = append(again, 201, 503)
+	until(f.t, 30*time.Second, "a personal feed is made", func() bool {
+		r := call(f.t, at, "POST", "/api/v1/subscriptions", query, at.token(f.t))
+		var made object
+		if err := json.Unmarshal(r.body, &made); err != nil || !slices.Contains(again, r.code) {
+			f.t.Fatalf("subscribe: %v", r)
+		}
+		if r.code == 201 {
+			f.promise(made.str("atom"))
+		}
+		return r.code == 201
+	})
 }
 
 // polled asks each of some peers for every feed of the ledger, until each was answered with

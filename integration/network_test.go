@@ -3,6 +3,8 @@ package integration
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ type network struct {
 type peer struct {
 	*process
 	binary string // of another version; empty: the one under test
+	env    []string
 	args   []string
 	data   string
 	id     string
@@ -61,7 +64,9 @@ func (n *network) prepare(join []*peer, feeds ...string) *peer {
 // start runs the peer, again after it ended.
 func (n *network) start(p *peer) {
 	n.t.Helper()
-	p.process = startOf(n.t, cmp.Or(p.binary, binary), p.args...)
+	p.process = &process{cmd: exec.Command(cmp.Or(p.binary, binary), p.args...)}
+	p.cmd.Env = append(os.Environ(), p.env...)
+	p.run(n.t)
 	n.ready(p)
 }
 
