@@ -17,7 +17,8 @@ import (
 // Personal keeps personal feeds. All methods are safe for concurrent use.
 type Personal interface {
 	// Subscriptions lists all of a user, the oldest first. Here and below an empty user
-	// is the owner.
+	// is the owner. *SilentError comes with what there is of the owner's where some peers of
+	// a fleet did not answer.
 	Subscriptions(ctx context.Context, user string) ([]Subscription, error)
 	// Subscribe makes one and returns when it is kept. With stem its words are met by
 	// other forms of them, in the language that an entry's feed names.
@@ -83,14 +84,11 @@ func (s *site) subscriptions(w http.ResponseWriter, r *http.Request, who caller)
 		return err
 	}
 	subs, err := s.Personal.Subscriptions(r.Context(), who.user)
-	if err != nil {
-		return refused(err)
+	all := make([]subscriptionAnswer, len(subs))
+	for i := range subs {
+		all[i] = answerOf(&subs[i], base)
 	}
-	all := []subscriptionAnswer{}
-	for _, sub := range subs {
-		all = append(all, answerOf(&sub, base))
-	}
-	return writeJSON(w, http.StatusOK, all)
+	return writeFleetList(w, all, err)
 }
 
 func (s *site) subscribe(w http.ResponseWriter, r *http.Request, who caller) error {

@@ -28,13 +28,14 @@ type readers struct {
 	entries []feedring.Entry
 	reads   int
 	fails   error
+	silent  error // of Subscriptions
 }
 
 func (p *readers) Subscriptions(_ context.Context, user string) ([]Subscription, error) {
 	if user != p.user {
 		return nil, nil
 	}
-	return p.subs, nil
+	return p.subs, p.silent
 }
 
 func (p *readers) Subscribe(_ context.Context, user string, q feedring.Query, stem bool) (Subscription, error) {

@@ -212,14 +212,26 @@ func TestUsersRefused(t *testing.T) {
 
 // A list for which some peers did not answer says so, and is shown all the same.
 func TestAListSaysWhoWasSilent(t *testing.T) {
-	s, p, _ := usersSite()
+	s, p, r := usersSite()
 	p.keys["user-key"] = "u"
-	if w := call(t, s, "GET", "/api/v1/users", "", withToken); w.Code != 200 || w.Header()[SilentHeader] != nil {
-		t.Errorf("%d %v", w.Code, w.Header())
+	r.subs = []Subscription{{ID: "u", Secret: "secret"}}
+	for _, path := range []string{"/api/v1/users", "/api/v1/subscriptions"} {
+		p.silent, r.silent = nil, nil
+		if w := call(t, s, "GET", path, "", withToken); w.Code != 200 || w.Header()[SilentHeader] != nil {
+			t.Errorf("%s: %d %v", path, w.Code, w.Header())
+		}
+		p.silent = []feedring.PeerID{"12D3A", "12D3B"}
+		r.silent = &SilentError{p.silent}
+		if w := call(t, s, "GET", path, "", withToken); w.Code != 200 || w.Header().Get(SilentHeader) != "12D3A, 12D3B" || !strings.Contains(w.Body.String(), `"u"`) {
+			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
+		}
 	}
-	p.silent = []feedring.PeerID{"12D3A", "12D3B"}
-	if w := call(t, s, "GET", "/api/v1/users", "", withToken); w.Code != 200 || w.Header().Get(SilentHeader) != "12D3A, 12D3B" || !strings.Contains(w.Body.String(), `"u"`) {
-		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	if w := call(t, s, "GET", "/", "", withToken); !strings.Contains(w.Body.String(), "/feeds/secret.atom") || !strings.Contains(w.Body.String(), "12D3A") {
+		t.Errorf("the page: %d %s", w.Code, w.Body)
+	}
+	r.silent = &AwayError{}
+	if w := call(t, s, "GET", "/api/v1/subscriptions", "", withToken); w.Code != 503 {
+		t.Errorf("another error: %d %s", w.Code, w.Body)
 	}
 }
 

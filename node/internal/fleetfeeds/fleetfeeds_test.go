@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,13 @@ type peers struct {
 
 	mu   sync.Mutex
 	down map[feedring.PeerID]bool
+	mute feedring.PeerID // it is taken to be there, and does not answer
+}
+
+func (p *peers) isMute(id feedring.PeerID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mute == id
 }
 
 func (p *peers) isDown(id feedring.PeerID) bool {
@@ -59,7 +67,7 @@ func (p *onePeer) Members() (all []fleet.Member) {
 }
 
 func (p *onePeer) RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response, error) {
-	if p.of.isDown(to) {
+	if p.of.isDown(to) || p.of.isMute(to) {
 		return nil, errors.New("it does not answer")
 	}
 	w := httptest.NewRecorder()
@@ -323,9 +331,13 @@ func TestListsSayWhatTheyLack(t *testing.T) {
 	whole := func() (silent []feedring.PeerID) {
 		_, err := one.Users(t.Context())
 		_, invited := one.UserInvitations(t.Context())
-		var users, invitations *web.SilentError
-		if errors.As(err, &users) != errors.As(invited, &invitations) || err != nil && (users == nil || !slices.Equal(users.Peers, invitations.Peers)) {
-			t.Fatalf("users: %v; invitations: %v", err, invited)
+		_, listed := one.Subscriptions(t.Context(), "")
+		var users, invitations, feeds *web.SilentError
+		errors.As(err, &users)
+		errors.As(invited, &invitations)
+		errors.As(listed, &feeds)
+		if !reflect.DeepEqual(users, invitations) || !reflect.DeepEqual(users, feeds) || err != nil && users == nil {
+			t.Fatalf("users: %v; invitations: %v; feeds: %v", err, invited, listed)
 		}
 		if users != nil {
 			silent = users.Peers
@@ -357,6 +369,38 @@ func TestListsSayWhatTheyLack(t *testing.T) {
 	}
 	if status, err := one.Fleet(t.Context()); err != nil || status.Unserved == 0 || status.Unserved >= fleet.Slots/2 {
 		t.Errorf("%d parts, %v", status.Unserved, err)
+	}
+}
+
+// The owner is shown the feeds of the peers that answer, and told of the one that does not.
+func TestTheOwnersFeedsAreListedWhileAPeerIsSilent(t *testing.T) {
+	all := newPeers(t, 3)
+	one, mute := all[0], all[1]
+	there := map[string]bool{} // that others serve
+	const feeds = 30
+	for range feeds {
+		sub, err := one.Subscribe(t.Context(), "", feedring.Query{Theme: "news"}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, _ := fleet.IDOf(sub.Secret)
+		if one.cfg.Keeper.Places().Serves(id.Slot()) != mute.self {
+			there[sub.ID] = true
+		}
+	}
+	if len(there) == 0 || len(there) == feeds {
+		t.Fatalf("one peer serves all feeds: %d", len(there))
+	}
+	one.of.mu.Lock()
+	one.of.mute = mute.self
+	one.of.mu.Unlock()
+	has, err := one.Subscriptions(t.Context(), "")
+	var silent *web.SilentError
+	if !errors.As(err, &silent) || !slices.Equal(silent.Peers, []feedring.PeerID{mute.self}) {
+		t.Errorf("who did not answer: %v", err)
+	}
+	if len(has) != len(there) || slices.ContainsFunc(has, func(s web.Subscription) bool { return !there[s.ID] }) {
+		t.Errorf("%d feeds, where peers that answer serve %d", len(has), len(there))
 	}
 }
 

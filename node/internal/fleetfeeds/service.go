@@ -205,7 +205,7 @@ func sorted(all []web.Subscription) []web.Subscription {
 	return byAge(all, func(s *web.Subscription) (time.Time, string) { return s.Created, s.ID })
 }
 
-// Subscriptions implements web.Personal. The owner's are those of all peers that are there.
+// Subscriptions implements web.Personal. The owner's are those of all peers that answer.
 func (s *Service) Subscriptions(ctx context.Context, user string) (all []web.Subscription, err error) {
 	take := func(_ feedring.PeerID, r *reply) {
 		for i := range r.Feeds {
@@ -221,10 +221,8 @@ func (s *Service) Subscriptions(ctx context.Context, user string) (all []web.Sub
 	if all, err = s.cfg.Own.Subscriptions(ctx, ""); err != nil {
 		return nil, err
 	}
-	if _, err := s.all(ctx, &request{Op: opOwners}, take); err != nil {
-		return nil, err
-	}
-	return sorted(all), nil
+	failed, err := s.all(ctx, &request{Op: opOwners}, take)
+	return sorted(all), s.lacking(failed, err)
 }
 
 // Subscribe implements web.Personal. The owner's feeds of all themes, which show private

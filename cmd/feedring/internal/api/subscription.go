@@ -44,10 +44,9 @@ func (c *Client) Subscribe(ctx context.Context, q feedring.Query, stem bool) (ra
 	return raw, err
 }
 
-// Subscriptions lists the personal feeds, each as the peer told it.
-func (c *Client) Subscriptions(ctx context.Context) (raw []json.RawMessage, err error) {
-	err = c.do(ctx, request{path: "subscriptions"}, &raw)
-	return raw, err
+// Subscriptions lists the personal feeds, as UserInvitations does invitations.
+func (c *Client) Subscriptions(ctx context.Context) (raw []json.RawMessage, silent []string, err error) {
+	return c.fleetList(ctx, "subscriptions")
 }
 
 // Unsubscribe revokes a personal feed.

@@ -88,11 +88,14 @@ func (a *commands) subscriptionListCommand() *cobra.Command {
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				subs, err := peer.Subscriptions(ctx)
+				subs, silent, err := peer.Subscriptions(ctx)
+				if err == nil {
+					err = a.printSubscriptions(subs, f.JSON)
+				}
 				if err != nil {
 					return err
 				}
-				return a.printSubscriptions(subs, f.JSON)
+				return exit.Silent(silent)
 			}))
 		},
 	}
@@ -170,7 +173,7 @@ func (a *commands) completeSubscriptions(f *command.PeerFlags) cobra.CompletionF
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			_ = a.WithPeer(cmd.Context(), f, func(ctx context.Context, peer *api.Client) error {
-				subs, err := peer.Subscriptions(ctx)
+				subs, _, err := peer.Subscriptions(ctx)
 				for _, raw := range subs {
 					var sub api.Subscription
 					if json.Unmarshal(raw, &sub) == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/cmd/feedring/internal/api"
@@ -57,6 +58,19 @@ func Failed(err error) error {
 		return &Error{CodeFailed, unauthorized(problem)}
 	}
 	return &Error{CodeFailed, err}
+}
+
+// Silent is the error of a list that may lack what these peers of a fleet have, since they
+// did not answer; nil: all did.
+func Silent(peers []string) error {
+	if len(peers) == 0 {
+		return nil
+	}
+	names, s := show.Printable(strings.Join(peers, ", ")), ""
+	if len(peers) > 1 {
+		s = "s"
+	}
+	return &Error{CodeIncomplete, fmt.Errorf("peer%s %s did not answer: the list may lack some", s, names)}
 }
 
 // unauthorized says which token a peer wants.

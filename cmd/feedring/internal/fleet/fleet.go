@@ -281,13 +281,7 @@ func list[V any](a *commands, f *command.PeerFlags, all []json.RawMessage, silen
 			return err
 		}
 	}
-	switch len(silent) {
-	case 0:
-		return nil
-	case 1:
-		return &exit.Error{Code: exit.CodeIncomplete, Err: fmt.Errorf("peer %s did not answer: the list may lack some", show.Printable(silent[0]))}
-	}
-	return &exit.Error{Code: exit.CodeIncomplete, Err: fmt.Errorf("peers %s did not answer: the list may lack some", show.Printable(strings.Join(silent, ", ")))}
+	return exit.Silent(silent)
 }
 
 // revoke ends what has an id.
