@@ -49,3 +49,36 @@ func TestFleetListsThatLackSome(t *testing.T) {
 		}
 	}
 }
+
+// A long list is printed page by page, with one head in a pipe, and names each peer that was
+// silent for some page.
+func TestLongListOfSubscriptionsIsPrintedByPages(t *testing.T) {
+	for _, flag := range []string{"", "--json"} {
+		var out, errs bytes.Buffer
+		before := map[string]string{} // what was printed when a page was asked for, by what that follows
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			after, next := r.URL.Query().Get("after"), map[string]string{"": "b", "b": "d", "d": ""}
+			before[after] = out.String()
+			w.Header().Set("Content-Type", "application/json")
+			if next[after] != "" {
+				w.Header().Set("Link", "<?after="+next[after]+`>; rel="next"`)
+			}
+			if after != "" {
+				w.Header().Set("Feedring-Silent", "12D3B")
+			}
+			fmt.Fprint(w, map[string]string{"": `[{"id":"a"},{"id":"b"}]`, "b": `[{"id":"c"},{"id":"d"}]`, "d": `[{"id":"e"}]`}[after])
+		}))
+		code := run(append(strings.Fields("subscription list "+flag), "--api", server.URL, "--data", t.TempDir()), &out, &errs)
+		server.Close()
+		if code != 4 || !strings.Contains(errs.String(), "peer 12D3B did not answer") {
+			t.Errorf("%q: exit status %d\n%s", flag, code, errs.String())
+		}
+		heads := strings.Count(out.String(), "ID\t")
+		if wants := map[string]int{"": 1, "--json": 0}[flag]; heads != wants || strings.Count(out.String(), "\n") != 5+heads {
+			t.Errorf("%q: %s", flag, out.String())
+		}
+		if len(before) != 3 || before[""] != "" || strings.Count(before["b"], "\n") != 2+heads || strings.Count(before["d"], "\n") != 4+heads {
+			t.Errorf("%q: printed before the pages were asked for: %q", flag, before)
+		}
+	}
+}

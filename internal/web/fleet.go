@@ -85,17 +85,28 @@ func (e *SilentError) Error() string {
 	return fmt.Sprintf("the list may lack some: these peers of the fleet did not answer: %v", e.Peers)
 }
 
+// tellSilent says in a header who did not answer for a list, as err does. Any other error
+// is refused.
+func tellSilent(h http.Header, name string, err error) error {
+	var silent *SilentError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &silent):
+		return refused(err)
+	}
+	names := make([]string, len(silent.Peers))
+	for i, p := range silent.Peers {
+		names[i] = string(p)
+	}
+	h.Set(name, strings.Join(names, ", "))
+	return nil
+}
+
 // writeFleetList writes a list, and who did not answer for it.
 func writeFleetList[V any](w http.ResponseWriter, all []V, err error) error {
-	var silent *SilentError
-	if errors.As(err, &silent) {
-		names := make([]string, len(silent.Peers))
-		for i, p := range silent.Peers {
-			names[i] = string(p)
-		}
-		w.Header().Set(SilentHeader, strings.Join(names, ", "))
-	} else if err != nil {
-		return refused(err)
+	if err := tellSilent(w.Header(), SilentHeader, err); err != nil {
+		return err
 	}
 	return writeJSON(w, http.StatusOK, append([]V{}, all...))
 }

@@ -156,10 +156,11 @@ func (s *site) personalSection(r *http.Request, who caller, search *pages.Form, 
 	if err != nil || !known {
 		return p
 	}
-	subs, err := s.Personal.Subscriptions(r.Context(), who.user)
+	subs, next, err := s.Personal.Subscriptions(r.Context(), who.user, "")
 	if err != nil && sent == nil {
 		p.Form.Problem = problemOf(refused(err)).Detail
 	}
+	p.More = next != ""
 	for _, sub := range subs {
 		a := answerOf(&sub, base)
 		p.Feeds = append(p.Feeds, pages.PersonalFeed{ID: sub.ID, Query: sub.Query, Stem: sub.Stem, Atom: a.Atom, RSS: a.RSS, JSON: a.JSON})

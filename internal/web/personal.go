@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -17,9 +18,10 @@ import (
 // Personal keeps personal feeds. All methods are safe for concurrent use.
 type Personal interface {
 	// Subscriptions lists all of a user, the oldest first. Here and below an empty user
-	// is the owner. *SilentError comes with what there is of the owner's where some peers of
-	// a fleet did not answer.
-	Subscriptions(ctx context.Context, user string) ([]Subscription, error)
+	// is the owner. Where there are very many it lists some after one id, "" at first, by
+	// id, and next is the id to go on after; empty: nothing follows. *SilentError comes with
+	// what there is of the owner's where some peers of a fleet did not answer.
+	Subscriptions(ctx context.Context, user, after string) (page []Subscription, next string, err error)
 	// Subscribe makes one and returns when it is kept. With stem its words are met by
 	// other forms of them, in the language that an entry's feed names.
 	Subscribe(ctx context.Context, user string, q feedring.Query, stem bool) (Subscription, error)
@@ -83,12 +85,35 @@ func (s *site) subscriptions(w http.ResponseWriter, r *http.Request, who caller)
 	if err != nil {
 		return err
 	}
-	subs, err := s.Personal.Subscriptions(r.Context(), who.user)
-	all := make([]subscriptionAnswer, len(subs))
-	for i := range subs {
-		all[i] = answerOf(&subs[i], base)
+	query := r.URL.Query()
+	whole := !query.Has("after")
+	subs, next, err := s.Personal.Subscriptions(r.Context(), who.user, query.Get("after"))
+	if err := tellSilent(w.Header(), SilentHeader, err); err != nil {
+		return err
 	}
-	return writeFleetList(w, all, err)
+	if next != "" && !whole {
+		w.Header().Set("Link", "<?after="+next+`>; rel="next"`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	encoder, before := newEncoder(w), "["
+	for {
+		for i := range subs {
+			_, _ = io.WriteString(w, before)
+			if encoder.Encode(answerOf(&subs[i], base)) != nil {
+				return nil // the reader left
+			}
+			before = ","
+		}
+		if next == "" || !whole {
+			break
+		}
+		subs, next, err = s.Personal.Subscriptions(r.Context(), who.user, next)
+		if tellSilent(w.Header(), http.TrailerPrefix+SilentHeader, err) != nil {
+			panic(http.ErrAbortHandler) // the status is out
+		}
+	}
+	_, _ = io.WriteString(w, strings.TrimPrefix(before, ",")+"]\n")
+	return nil
 }
 
 func (s *site) subscribe(w http.ResponseWriter, r *http.Request, who caller) error {

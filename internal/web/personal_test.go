@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -29,13 +31,22 @@ type readers struct {
 	reads   int
 	fails   error
 	silent  error // of Subscriptions
+	page    int   // how many of subs are listed at once; 0: all
 }
 
-func (p *readers) Subscriptions(_ context.Context, user string) ([]Subscription, error) {
+func (p *readers) Subscriptions(_ context.Context, user, after string) (page []Subscription, next string, err error) {
 	if user != p.user {
-		return nil, nil
+		return nil, "", nil
 	}
-	return p.subs, p.silent
+	for _, s := range p.subs {
+		if p.page > 0 && len(page) == p.page {
+			return page, page[len(page)-1].ID, p.silent
+		}
+		if s.ID > after {
+			page = append(page, s)
+		}
+	}
+	return page, "", p.silent
 }
 
 func (p *readers) Subscribe(_ context.Context, user string, q feedring.Query, stem bool) (Subscription, error) {
@@ -277,6 +288,84 @@ func TestSubscriptions(t *testing.T) {
 	if w := call(t, s, "GET", "/api/v1/subscriptions", "", withToken); w.Body.String() != "[]\n" {
 		t.Error(w.Body)
 	}
+}
+
+// A program that asks for pages is led from one to the next; one that does not gets the whole
+// list, and the page shows its begin.
+func TestSubscriptionsInPages(t *testing.T) {
+	s, p := personalSite()
+	for i := range 5 {
+		p.subs = append(p.subs, Subscription{ID: fmt.Sprint("id", i), Secret: fmt.Sprint("secret", i), Created: testNow})
+	}
+	ids := func(target string) (ids []string, next string) {
+		t.Helper()
+		w := call(t, s, "GET", target, "", withToken)
+		var list []struct{ ID string }
+		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 {
+			t.Fatalf("%s: %d %s %v", target, w.Code, w.Body, err)
+		}
+		for _, one := range list {
+			ids = append(ids, one.ID)
+		}
+		return ids, w.Header().Get("Link")
+	}
+	const path = "/api/v1/subscriptions"
+	for _, p.page = range []int{0, 2, 5} {
+		if got, next := ids(path); fmt.Sprint(got) != "[id0 id1 id2 id3 id4]" || next != "" {
+			t.Errorf("by %d: %v, %s", p.page, got, next)
+		}
+	}
+	p.page = 2
+	for _, c := range []struct{ after, ids, next string }{
+		{"", "[id0 id1]", `<?after=id1>; rel="next"`}, {"id1", "[id2 id3]", `<?after=id3>; rel="next"`}, {"id3", "[id4]", ""}, {"id4", "[]", ""},
+	} {
+		if got, next := ids(path + "?after=" + c.after); fmt.Sprint(got) != c.ids || next != c.next {
+			t.Errorf("after %q: %v, %s", c.after, got, next)
+		}
+	}
+	if w := call(t, s, "GET", "/", "", withToken); !strings.Contains(w.Body.String(), "There are more") || !strings.Contains(w.Body.String(), "secret1") || strings.Contains(w.Body.String(), "secret2") {
+		t.Errorf("the page: %d %s", w.Code, w.Body)
+	}
+	p.page = 0
+	if w := call(t, s, "GET", "/", "", withToken); strings.Contains(w.Body.String(), "There are more") {
+		t.Error("the page: there are more than all")
+	}
+}
+
+// A whole list of which a later part fails does not end as one that is whole.
+func TestAListThatFailsLaterIsCutOff(t *testing.T) {
+	s, p := personalSite()
+	p.subs, p.page = []Subscription{{ID: "id0"}, {ID: "id1"}, {ID: "id2"}}, 2
+	s.Personal = failsLater{p}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/api/v1/subscriptions", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "127.0.0.1:7378"
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	resp, err := server.Client().Do(r)
+	if errors.Is(err, io.EOF) {
+		return // nothing had left before it failed
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("it ends well: %d %s", resp.StatusCode, body)
+	}
+}
+
+// failsLater fails to list what follows a first page.
+type failsLater struct{ *readers }
+
+func (f failsLater) Subscriptions(ctx context.Context, user, after string) ([]Subscription, string, error) {
+	if after != "" {
+		return nil, "", &AwayError{}
+	}
+	return f.readers.Subscriptions(ctx, user, after)
 }
 
 func TestSubscriptionsRefused(t *testing.T) {

@@ -131,7 +131,7 @@ func TestAdoptingIsIdempotentAndChangesWhatIsAsked(t *testing.T) {
 			t.Errorf("%+v, then %+v", s, again)
 		}
 		w.shows(s, "gaz")
-		if ids := slices.Collect(w.room.Adopted()); len(ids) != 1 || !w.room.Holds(s.ID) || len(w.room.Subscriptions()) != 0 {
+		if ids := slices.Collect(w.room.Adopted()); len(ids) != 1 || !w.room.Holds(s.ID) || len(w.listed()) != 0 {
 			t.Errorf("%q is adopted", ids)
 		}
 		w.end()
@@ -163,7 +163,7 @@ func TestForgetDropsAdoptedFeedsAlone(t *testing.T) {
 		if _, ok := w.room.State(s.Secret); ok || w.room.Holds(s.ID) || !w.room.Holds(other.ID) {
 			t.Error("it is still there")
 		}
-		if all := w.room.Subscriptions(); len(all) != 1 || all[0].ID != own.ID {
+		if all := w.listed(); len(all) != 1 || all[0].ID != own.ID {
 			t.Errorf("%+v", all)
 		}
 		w.end()
@@ -267,6 +267,43 @@ func TestReadersOfAdoptedFeedsReadNoPrivateOnes(t *testing.T) {
 	}{{"", 1}, {"news", 4}, {"sport", 3}} {
 		if n := w.room.Readers(c.theme, "lemonde.fr"); n != c.want {
 			t.Errorf("%q: %d readers, not %d", c.theme, n, c.want)
+		}
+	}
+}
+
+// A list that is longer than a page comes by id, each once, without what was adopted. One that
+// fits comes whole, the oldest first.
+func TestSubscriptionsInPages(t *testing.T) {
+	w := newWorld(t)
+	made := map[string]bool{}
+	const all = 21
+	for i := range all {
+		made[w.subscribe(feedring.Query{Words: fmt.Sprint("word", i)}).ID] = true
+	}
+	w.adopt(1, feedring.Query{Theme: "news", Words: "gaz"})
+	for most := 1; most <= all+1; most++ {
+		var ids []string
+		for after, more := "", true; more; {
+			page, next := w.room.Subscriptions(after, most)
+			if len(page) > most || next != "" && next <= after {
+				t.Fatalf("after %q: %d of at most %d, then %q", after, len(page), most, next)
+			}
+			if most >= all && !slices.IsSortedFunc(page, func(a, b Subscription) int { return a.Created.Compare(b.Created) }) {
+				t.Errorf("at most %d: the oldest is not first", most)
+			}
+			for _, s := range page {
+				if !made[s.ID] {
+					t.Errorf("%q was not subscribed to", s.ID)
+				}
+				ids = append(ids, s.ID)
+			}
+			after, more = next, next != ""
+		}
+		if most < all && !slices.IsSorted(ids) {
+			t.Errorf("at most %d: they are not in order: %q", most, ids)
+		}
+		if slices.Sort(ids); len(ids) != all || len(slices.Compact(ids)) != all {
+			t.Errorf("at most %d: %q", most, ids)
 		}
 	}
 }

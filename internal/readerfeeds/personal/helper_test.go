@@ -255,6 +255,15 @@ func (w *world) subscribeTo(q feedring.Query, stem bool) Subscription {
 }
 
 // titles are what a personal feed shows, newest first.
+// listed is a list of which no page is missing.
+func (w *world) listed() []Subscription {
+	all, next := w.room.Subscriptions("", 1_000)
+	if next != "" {
+		w.t.Errorf("of %d some are left to another page", len(all))
+	}
+	return all
+}
+
 func (w *world) titles(s Subscription) string {
 	w.t.Helper()
 	f, err := w.room.Feed(w.t.Context(), s.Secret)

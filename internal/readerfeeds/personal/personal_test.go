@@ -385,7 +385,7 @@ func TestReadWhileGiven(t *testing.T) {
 					above[site] = n
 				}
 				_, _ = w.room.State(s.Secret)
-				w.room.Subscriptions()
+				w.listed()
 			}
 		})
 	}

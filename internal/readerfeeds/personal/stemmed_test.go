@@ -40,7 +40,7 @@ func TestStemmed(t *testing.T) {
 	w.restart()
 	w.publish(entry("P", "a.example", 8, titled("mairies-8"), in("fr")))
 	w.shows(late, "mairies-8 mairies-7")
-	if s := w.room.Subscriptions(); len(s) != 4 || s[0].Stem || !s[1].Stem {
+	if s := w.listed(); len(s) != 4 || s[0].Stem || !s[1].Stem {
 		t.Errorf("%+v", s)
 	}
 }

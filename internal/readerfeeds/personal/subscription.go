@@ -209,24 +209,38 @@ func (r *Reflector) unlist(s *subscription) (watched bool) {
 	return r.unwatch(s)
 }
 
-// Subscriptions lists those that Subscribe made, the oldest first.
-func (r *Reflector) Subscriptions() []Subscription {
+// Subscriptions lists those that Subscribe made, the oldest first. If there are more than
+// most, it lists so many after one id, by id, and next is the id to go on after; empty:
+// nothing follows.
+func (r *Reflector) Subscriptions(after string, most int) (page []Subscription, next string) {
+	var listed []*subscription
+	cut := func() {
+		slices.SortFunc(listed, func(a, b *subscription) int { return cmp.Compare(a.id, b.id) })
+		if len(listed) > most {
+			listed, next = listed[:most], listed[most-1].id
+		}
+	}
 	r.mu.RLock()
-	listed := make([]*subscription, 0, len(r.byID)-r.adopted)
-	for _, s := range r.byID {
-		if !s.adopted {
-			listed = append(listed, s)
+	for id, s := range r.byID {
+		if s.adopted || id <= after || next != "" && id > next {
+			continue
+		}
+		if listed = append(listed, s); len(listed) >= 2*most {
+			cut()
 		}
 	}
 	r.mu.RUnlock()
-	slices.SortFunc(listed, func(a, b *subscription) int {
-		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
-	})
-	all := make([]Subscription, len(listed))
-	for i, s := range listed {
-		all[i] = s.public()
+	cut()
+	if after == "" && next == "" {
+		slices.SortFunc(listed, func(a, b *subscription) int {
+			return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
+		})
 	}
-	return all
+	page = make([]Subscription, len(listed))
+	for i, s := range listed {
+		page[i] = s.public()
+	}
+	return page, next
 }
 
 // scope is which feeds a subscription reads as a whole.

@@ -85,6 +85,7 @@ type Form struct {
 // Personal is the section of personal feeds.
 type Personal struct {
 	Feeds []PersonalFeed
+	More  bool // there are others
 	Form  Form // of a new one, or to sign in
 	Users bool // others than the owner may have some
 }

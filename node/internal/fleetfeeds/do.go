@@ -20,11 +20,14 @@ type request struct {
 	User  string           `json:"user,omitempty"` // whose feeds; empty: the owner's
 	Feed  *fleet.FeedValue `json:"feed,omitempty"`
 	Value json.RawMessage  `json:"value,omitempty"` // of a new row
+	After string           `json:"after,omitempty"` // of the owner's feeds those with higher ids
+	Most  int              `json:"most,omitempty"`  // of the owner's feeds; 0: all, as peers of before ask
 }
 
 // reply is the answer.
 type reply struct {
 	Feeds       []feed               `json:"feeds,omitempty"`
+	More        bool                 `json:"more,omitempty"` // of the owner's feeds
 	User        *web.User            `json:"user,omitempty"`
 	Users       []web.User           `json:"users,omitempty"`
 	Invitations []web.UserInvitation `json:"invitations,omitempty"`
@@ -86,6 +89,7 @@ type failure struct {
 var (
 	errCollision = errors.New("the id is taken")
 	errNothing   = errors.New("there is nothing to write")
+	errEnough    = errors.New("as many as were asked for")
 )
 
 func unknown(text string) error { return web.ErrUnknown.Of(errors.New(text)) }
@@ -147,7 +151,7 @@ func (s *Service) do(ctx context.Context, r *request) reply {
 	id, isID := fleet.ParseID(r.ID)
 	switch r.Op {
 	case opOwners:
-		answer.Feeds, err = s.ownersHere(ctx)
+		answer.Feeds, answer.More, err = s.ownersHere(ctx, r)
 	case opUsers:
 		answer.Users, err = s.usersHere(ctx)
 	case opInvited:
@@ -378,11 +382,11 @@ func (s *Service) revokeHere(ctx context.Context, id fleet.ID) error {
 	return nil
 }
 
-// served calls each for the rows of a kind, in all slots that this peer serves, but for
-// users' feeds in slots that have no other.
-func (s *Service) served(ctx context.Context, kind fleet.Kind, each func(*fleet.Row) error) error {
+// served calls each for the rows of a kind by their ids, in all slots from one on that this
+// peer serves, but for users' feeds in slots that have no other.
+func (s *Service) served(ctx context.Context, kind fleet.Kind, from fleet.Slot, each func(*fleet.Row) error) error {
 	places := s.cfg.Keeper.Places()
-	for slot := range fleet.Slot(fleet.Slots) {
+	for slot := from; slot < fleet.Slots; slot++ {
 		if places.Serves(slot) != s.cfg.Self || !s.cfg.Keeper.Lists(slot, kind) {
 			continue
 		}
@@ -399,18 +403,26 @@ func (s *Service) served(ctx context.Context, kind fleet.Kind, each func(*fleet.
 	return nil
 }
 
-func (s *Service) ownersHere(ctx context.Context) (all []feed, err error) {
-	err = s.served(ctx, fleet.Feed, func(row *fleet.Row) error {
-		if v, err := fleet.FeedOf(row); err == nil && v.User == "" {
-			all = append(all, feed{row.ID.String(), v})
+// ownersHere lists the owner's feeds by their ids. more: others follow.
+func (s *Service) ownersHere(ctx context.Context, r *request) (all []feed, more bool, err error) {
+	after, _ := fleet.ParseID(r.After) // anything else is before, after or between ids
+	err = s.served(ctx, fleet.Feed, after.Slot(), func(row *fleet.Row) error {
+		id := row.ID.String()
+		if v, err := fleet.FeedOf(row); err != nil || v.User != "" || id <= r.After {
+			return nil
+		} else if all = append(all, feed{id, v}); r.Most > 0 && len(all) > r.Most {
+			return errEnough
 		}
 		return nil
 	})
-	return all, err
+	if errors.Is(err, errEnough) {
+		all, more, err = all[:r.Most], true, nil
+	}
+	return all, more, err
 }
 
 func (s *Service) usersHere(ctx context.Context) (all []web.User, err error) {
-	err = s.served(ctx, fleet.User, func(row *fleet.Row) error {
+	err = s.served(ctx, fleet.User, 0, func(row *fleet.Row) error {
 		v, err := read[userValue](row)
 		if err != nil {
 			return err
@@ -423,7 +435,7 @@ func (s *Service) usersHere(ctx context.Context) (all []web.User, err error) {
 }
 
 func (s *Service) invitationsHere(ctx context.Context) (all []web.UserInvitation, err error) {
-	err = s.served(ctx, fleet.Invitation, func(row *fleet.Row) error {
+	err = s.served(ctx, fleet.Invitation, 0, func(row *fleet.Row) error {
 		v, err := read[invitationValue](row)
 		all = append(all, *invitationOf(row.ID, &v))
 		return err

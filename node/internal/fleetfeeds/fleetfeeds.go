@@ -63,6 +63,7 @@ type Service struct {
 	cfg          Config
 	site         http.Handler
 	counts       counts
+	page         int            // the owner's feeds that one peer tells at once
 	users        [64]sync.Mutex // by slot: what a user has is counted and added to under one
 }
 
@@ -70,13 +71,15 @@ type Service struct {
 func (s *Service) user(at fleet.Slot) sync.Locker { return &s.users[int(at)%len(s.users)] }
 
 // New returns it.
-func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg} }
+func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg, page: feedsAtOnce} }
 
 const (
 	doWithin   = 5 * time.Second        // two of them for the second holder of a row
 	pollWithin = 500 * time.Millisecond // for the peer that serves to begin its answer; then the one that keeps is asked
 	maxReply   = 64 << 20
 	maxAsked   = 64 << 10
+
+	feedsAtOnce = 1000 // 8 MB at most
 )
 
 // userValue is the value of a user's row.

@@ -1,9 +1,13 @@
 package fleetfeeds
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -30,6 +34,7 @@ type peers struct {
 	mu   sync.Mutex
 	down map[feedring.PeerID]bool
 	mute feedring.PeerID // it is taken to be there, and does not answer
+	old  feedring.PeerID // it is of a version that tells all of the owner's feeds at once
 }
 
 func (p *peers) isMute(id feedring.PeerID) bool {
@@ -74,6 +79,19 @@ func (p *onePeer) RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
+	if to == p.of.old && r.URL.Path == doPath {
+		var asked map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			return nil, err
+		}
+		delete(asked, "after")
+		delete(asked, "most")
+		body, err := json.Marshal(asked)
+		if err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
 	p.of.all[to].handler.ServeHTTP(w, r)
 	return w.Result(), nil
 }
@@ -94,7 +112,9 @@ type own struct {
 	p *onePeer
 }
 
-func (own) Subscriptions(context.Context, string) ([]web.Subscription, error) { return nil, nil }
+func (own) Subscriptions(context.Context, string, string) ([]web.Subscription, string, error) {
+	return nil, "", nil
+}
 
 func (own) Unsubscribe(context.Context, string, string) error {
 	return web.ErrUnknown.Of(errors.New("none"))
@@ -185,12 +205,12 @@ func TestAnyPeerKnowsAUsersFeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range all {
-		has, err := p.Subscriptions(t.Context(), user)
+		has, _, err := p.Subscriptions(t.Context(), user, "")
 		if err != nil || len(has) != 1 || has[0].Secret != sub.Secret || !has[0].Stem || has[0].Query.Words != "gaz" {
 			t.Errorf("%s: %v, %v", p.self, has, err)
 		}
 		for _, who := range []string{other, ""} {
-			if has, err := p.Subscriptions(t.Context(), who); err != nil || len(has) != 0 {
+			if has, _, err := p.Subscriptions(t.Context(), who, ""); err != nil || len(has) != 0 {
 				t.Errorf("%s shows it to %q: %v, %v", p.self, who, has, err)
 			}
 			if err := p.Unsubscribe(t.Context(), who, sub.ID); !errors.Is(err, web.ErrUnknown) {
@@ -205,7 +225,7 @@ func TestAnyPeerKnowsAUsersFeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if has, err := all[1].Subscriptions(t.Context(), ""); err != nil || len(has) != 1 || has[0].ID != made.ID {
+	if has, _, err := all[1].Subscriptions(t.Context(), "", ""); err != nil || len(has) != 1 || has[0].ID != made.ID {
 		t.Errorf("the owner has %v, %v", has, err)
 	}
 	if sub, err := all[0].Subscribe(t.Context(), "", feedring.Query{}, false); err != nil || sub.ID != "own" {
@@ -331,7 +351,7 @@ func TestListsSayWhatTheyLack(t *testing.T) {
 	whole := func() (silent []feedring.PeerID) {
 		_, err := one.Users(t.Context())
 		_, invited := one.UserInvitations(t.Context())
-		_, listed := one.Subscriptions(t.Context(), "")
+		_, _, listed := one.Subscriptions(t.Context(), "", "")
 		var users, invitations, feeds *web.SilentError
 		errors.As(err, &users)
 		errors.As(invited, &invitations)
@@ -394,13 +414,60 @@ func TestTheOwnersFeedsAreListedWhileAPeerIsSilent(t *testing.T) {
 	one.of.mu.Lock()
 	one.of.mute = mute.self
 	one.of.mu.Unlock()
-	has, err := one.Subscriptions(t.Context(), "")
+	has, _, err := one.Subscriptions(t.Context(), "", "")
 	var silent *web.SilentError
 	if !errors.As(err, &silent) || !slices.Equal(silent.Peers, []feedring.PeerID{mute.self}) {
 		t.Errorf("who did not answer: %v", err)
 	}
 	if len(has) != len(there) || slices.ContainsFunc(has, func(s web.Subscription) bool { return !there[s.ID] }) {
 		t.Errorf("%d feeds, where peers that answer serve %d", len(has), len(there))
+	}
+}
+
+// A long list of the owner's feeds comes in pages that have each feed once, also where one
+// peer is of a version that knows no pages. A short one is whole, the oldest first.
+func TestTheOwnersFeedsComeInPages(t *testing.T) {
+	for _, old := range []feedring.PeerID{"", "peer2"} {
+		all := newPeers(t, 3)
+		one := all[0]
+		one.of.old = old
+		made := map[string]bool{}
+		const feeds = 40
+		for range feeds {
+			sub, err := one.Subscribe(t.Context(), "", feedring.Query{Theme: "news"}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made[sub.ID] = true
+		}
+		_, _, user := inviteAndJoin(t, one, one, 5, 1)
+		if _, err := one.Subscribe(t.Context(), user, feedring.Query{Theme: "news"}, false); err != nil {
+			t.Fatal(err)
+		}
+		whole, next, err := one.Subscriptions(t.Context(), "", "")
+		byAge := func(a, b web.Subscription) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) }
+		if len(whole) != feeds || next != "" || err != nil || !slices.IsSortedFunc(whole, byAge) {
+			t.Errorf("%d feeds, then %q, %v", len(whole), next, err)
+		}
+		one.page = 3
+		var shown []string
+		pages := 0
+		for after, more := "", true; more; pages++ {
+			page, next, err := one.Subscriptions(t.Context(), "", after)
+			if err != nil || len(page) == 0 || len(page) > len(all)*one.page && old == "" || next != "" && next <= after {
+				t.Fatalf("after %q: %d feeds, then %q, %v", after, len(page), next, err)
+			}
+			for _, sub := range page {
+				if !made[sub.ID] {
+					t.Errorf("%s is none of the owner's", sub.ID)
+				}
+				shown = append(shown, sub.ID)
+			}
+			after, more = next, next != ""
+		}
+		if len(shown) != feeds || !slices.IsSorted(shown) || len(slices.Compact(slices.Clone(shown))) != feeds || pages < 5 {
+			t.Errorf("%d pages, %d feeds: %q", pages, len(shown), shown)
+		}
 	}
 }
 

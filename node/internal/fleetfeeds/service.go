@@ -201,28 +201,50 @@ func byAge[V any](all []V, of func(*V) (created time.Time, id string)) []V {
 	return all
 }
 
-func sorted(all []web.Subscription) []web.Subscription {
-	return byAge(all, func(s *web.Subscription) (time.Time, string) { return s.Created, s.ID })
-}
-
 // Subscriptions implements web.Personal. The owner's are those of all peers that answer.
-func (s *Service) Subscriptions(ctx context.Context, user string) (all []web.Subscription, err error) {
+// Each peer tells its next ones by id, and what follows the first end of these is left to
+// the next page.
+func (s *Service) Subscriptions(ctx context.Context, user, after string) (page []web.Subscription, next string, err error) {
 	take := func(_ feedring.PeerID, r *reply) {
 		for i := range r.Feeds {
-			all = append(all, subscriptionOf(r.Feeds[i].ID, &r.Feeds[i].FeedValue))
+			page = append(page, subscriptionOf(r.Feeds[i].ID, &r.Feeds[i].FeedValue))
+		}
+		if n := len(r.Feeds); n > 0 && r.More && (next == "" || r.Feeds[n-1].ID < next) {
+			next = r.Feeds[n-1].ID
 		}
 	}
 	if user != "" {
 		id, _ := fleet.ParseID(user) // it came of User
-		answer, err := s.at(ctx, id.Slot(), &request{Op: opFeeds, ID: user})
+		var answer reply
+		answer, err = s.at(ctx, id.Slot(), &request{Op: opFeeds, ID: user})
 		take("", &answer)
-		return sorted(all), err
+	} else {
+		if page, next, err = s.cfg.Own.Subscriptions(ctx, "", after); err != nil {
+			return nil, "", err
+		}
+		failed, why := s.all(ctx, &request{Op: opOwners, After: after, Most: s.page}, take)
+		err = s.lacking(failed, why)
 	}
-	if all, err = s.cfg.Own.Subscriptions(ctx, ""); err != nil {
-		return nil, err
+	paged := after != "" || next != ""
+	byAge(page, func(s *web.Subscription) (time.Time, string) {
+		if paged {
+			return time.Time{}, s.ID
+		}
+		return s.Created, s.ID
+	})
+	if user != "" {
+		return page, "", err
 	}
-	failed, err := s.all(ctx, &request{Op: opOwners}, take)
-	return sorted(all), s.lacking(failed, err)
+	n := 0
+	for i := range page {
+		id := page[i].ID
+		twice := n > 0 && page[n-1].ID == id // while the members change two peers may tell one feed
+		if !twice && id > after && (next == "" || id <= next) {
+			page[n] = page[i]
+			n++
+		}
+	}
+	return page[:n], next, err
 }
 
 // Subscribe implements web.Personal. The owner's feeds of all themes, which show private

@@ -29,6 +29,7 @@ const (
 	memoryLimit    = 256 << 20
 	personalWeight = 1 << 10 // with an idle half for the collector
 	personalStep   = 1_000   // feeds for which the limit is not looked at again
+	listed         = 4_000   // feeds of one page of a list
 )
 
 // AllowMemory sets the memory limit for so many personal feeds, unless whoever
@@ -211,11 +212,12 @@ func (p asPeer) Stored(theme feedring.Theme) bool {
 }
 
 // Subscriptions implements web.Personal. Here and below there is no user but the owner.
-func (f *Feeds) Subscriptions(context.Context, string) (all []web.Subscription, err error) {
-	for _, s := range f.Reflector.Subscriptions() {
-		all = append(all, web.Subscription(s))
+func (f *Feeds) Subscriptions(_ context.Context, _, after string) (page []web.Subscription, next string, err error) {
+	some, next := f.Reflector.Subscriptions(after, listed)
+	for _, s := range some {
+		page = append(page, web.Subscription(s))
 	}
-	return all, nil
+	return page, next, nil
 }
 
 // Subscribe implements web.Personal.

@@ -71,20 +71,24 @@ func (c *Client) InviteUser(ctx context.Context, quota, uses int, expires time.D
 // UserInvitations lists the invitations, each as the peer told it. silent are the peers
 // that did not answer, of which the list lacks what they have.
 func (c *Client) UserInvitations(ctx context.Context) (raw []json.RawMessage, silent []string, err error) {
-	return c.fleetList(ctx, "invitations")
+	raw, silent, _, err = c.fleetList(ctx, request{path: "invitations"})
+	return raw, silent, err
 }
 
-func (c *Client) fleetList(ctx context.Context, path string) (raw []json.RawMessage, silent []string, err error) {
-	resp, err := c.send(ctx, request{path: path})
+// fleetList is a list, or a page of one; next is what the next page is asked for with.
+func (c *Client) fleetList(ctx context.Context, r request) (raw []json.RawMessage, silent []string, next string, err error) {
+	resp, err := c.send(ctx, r)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	defer resp.Body.Close()
 	if names := resp.Header.Get("Feedring-Silent"); names != "" {
 		silent = strings.Split(names, ", ")
 	}
-	err = c.read(resp, path, &raw)
-	return raw, silent, err
+	_, next, _ = strings.Cut(resp.Header.Get("Link"), "?after=")
+	next, _, _ = strings.Cut(next, ">")
+	err = c.read(resp, r.path, &raw)
+	return raw, silent, next, err
 }
 
 // RevokeInvitation ends one.
@@ -104,7 +108,8 @@ type User struct {
 
 // Users lists the users, as UserInvitations does invitations.
 func (c *Client) Users(ctx context.Context) (raw []json.RawMessage, silent []string, err error) {
-	return c.fleetList(ctx, "users")
+	raw, silent, _, err = c.fleetList(ctx, request{path: "users"})
+	return raw, silent, err
 }
 
 // RevokeUser ends a user with all of that one's personal feeds.

@@ -44,9 +44,11 @@ func (c *Client) Subscribe(ctx context.Context, q feedring.Query, stem bool) (ra
 	return raw, err
 }
 
-// Subscriptions lists the personal feeds, as UserInvitations does invitations.
-func (c *Client) Subscriptions(ctx context.Context) (raw []json.RawMessage, silent []string, err error) {
-	return c.fleetList(ctx, "subscriptions")
+// Subscriptions lists the personal feeds, as UserInvitations does invitations: all, or where
+// there are very many those after one id, "" at first. next is the id to go on after; empty:
+// nothing follows.
+func (c *Client) Subscriptions(ctx context.Context, after string) (raw []json.RawMessage, silent []string, next string, err error) {
+	return c.fleetList(ctx, request{path: "subscriptions", query: url.Values{"after": {after}}})
 }
 
 // Unsubscribe revokes a personal feed.

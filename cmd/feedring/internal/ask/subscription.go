@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,24 +88,42 @@ func (a *commands) subscriptionListCommand() *cobra.Command {
   feedring subscription list --json`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return exit.Failed(a.WithPeer(cmd.Context(), &f, func(ctx context.Context, peer *api.Client) error {
-				subs, silent, err := peer.Subscriptions(ctx)
-				if err == nil {
-					err = a.printSubscriptions(subs, f.JSON)
-				}
-				if err != nil {
-					return err
-				}
-				return exit.Silent(silent)
-			}))
+			return exit.Failed(a.listSubscriptions(cmd.Context(), &f))
 		},
 	}
 	f.Register(cmd.Flags())
 	return cmd
 }
 
-func (a *commands) printSubscriptions(subs []json.RawMessage, asJSON bool) error {
+// listSubscriptions prints page by page: there may be a million.
+func (a *commands) listSubscriptions(ctx context.Context, f *command.PeerFlags) error {
 	g := show.Table{Head: []string{"ID", "THEME", "PROVIDER", "WORDS", "SINCE", "UNTIL", "LIMIT", "STEM", "FEED"}, Stack: []int{8}}
+	peer, err := a.Running(f)
+	if err != nil {
+		return err
+	}
+	defer peer.Close()
+	var silent []string
+	for after := ""; ; {
+		within, cancel := f.Within(ctx)
+		subs, away, next, err := peer.Subscriptions(within, after)
+		cancel()
+		if err == nil {
+			err = a.printSubscriptions(&g, subs, f.JSON)
+		}
+		if err != nil {
+			return err
+		}
+		if silent = append(silent, away...); next <= after {
+			break
+		}
+		after = next
+	}
+	slices.Sort(silent)
+	return exit.Silent(slices.Compact(silent))
+}
+
+func (a *commands) printSubscriptions(g *show.Table, subs []json.RawMessage, asJSON bool) error {
 	for _, raw := range subs {
 		if asJSON {
 			if err := show.Raw(a.Stdout, raw); err != nil {
@@ -173,7 +192,7 @@ func (a *commands) completeSubscriptions(f *command.PeerFlags) cobra.CompletionF
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			_ = a.WithPeer(cmd.Context(), f, func(ctx context.Context, peer *api.Client) error {
-				subs, _, err := peer.Subscriptions(ctx)
+				subs, _, _, err := peer.Subscriptions(ctx, "")
 				for _, raw := range subs {
 					var sub api.Subscription
 					if json.Unmarshal(raw, &sub) == nil {

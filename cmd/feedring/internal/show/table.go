@@ -35,19 +35,28 @@ type Table struct {
 	Stack []int // columns that a terminal shows below each other, in the last place; from 0
 	Whole bool  // peers' ids are never shortened
 
-	rows [][]string
+	rows    [][]string
+	printed bool // some rows
 }
 
 // Add adds a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Print writes the table to w.
-func (t *Table) Print(w io.Writer) error { return t.Render(w, columns(w)) }
+// Print writes what was added since the last Print to w.
+func (t *Table) Print(w io.Writer) error {
+	err := t.Render(w, columns(w))
+	t.rows, t.printed = nil, true
+	return err
+}
 
 // Render writes the table for a terminal of that width; 0: it is none.
 func (t *Table) Render(w io.Writer, width int) error {
 	if width == 0 {
-		for _, cells := range append([][]string{t.Head}, t.rows...) {
+		rows := t.rows
+		if !t.printed {
+			rows = append([][]string{t.Head}, rows...)
+		}
+		for _, cells := range rows {
 			if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
 				return err
 			}
