@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -120,6 +121,9 @@ func (a *commands) query(ctx context.Context, f *askFlags, q feedring.Query) err
 	if err != nil {
 		return err
 	}
+	if final := &answer.Final; final.Status == feedring.Unsatisfied && q.Provider != "" && len(final.Suggest) == 0 {
+		final.Suggest = nearProvider(ctx, from, q)
+	}
 	if err := a.printAnswer(&answer, q, f.JSON); err != nil {
 		return err
 	}
@@ -133,6 +137,37 @@ func (a *commands) query(ctx context.Context, f *askFlags, q feedring.Query) err
 		a.Hint("\"feedring doctor\" says whether something is wrong with this peer")
 	}
 	return outcome(answer.Final, q, f.command("ring"))
+}
+
+const (
+	nearWithin = 2 * time.Second
+	nearGroups = 8 // that are asked where no theme was named
+)
+
+// nearProvider is "did you mean" for a provider that nobody serves: whoever searched knows
+// the providers of its own groups only. It asks the theme's group, else the first groups of
+// the ring. nil: there is nothing like it.
+func nearProvider(ctx context.Context, from asker, q feedring.Query) []string {
+	ctx, cancel := context.WithTimeout(ctx, nearWithin)
+	defer cancel()
+	groups := make([]feedring.RingGroup, 1)
+	if groups[0].Theme = q.Theme; q.Theme == "" {
+		groups, _ = from.Ring(ctx) // without one nothing is suggested
+	}
+	var names []string
+	for i := range groups[:min(len(groups), nearGroups)] {
+		c, _ := from.Catalogue(ctx, groups[i].Theme) // the same
+		for i := range c.Peers {
+			feeds := c.Peers[i].Feeds
+			for j := range feeds {
+				names = append(names, string(feeds[j].Provider))
+			}
+		}
+	}
+	if near := feedring.Nearest(q.Provider, names); near != "" && near != q.Provider { // else it is there, and away
+		return []string{near}
+	}
+	return nil
 }
 
 // printUnvouched says that entries would match, were they of publishers whom a site names.
