@@ -237,8 +237,27 @@ func unreachable(failures map[feedring.PeerID]error, order []feedring.PeerID) er
 			between = "; "
 		}
 	}
+	var foreign *host.ForeignError
+	if errors.As(err, &foreign) && foreign.Speaks != "" {
+		return &NetworkError{Network: foreign.Speaks, Err: err}
+	}
 	return err
 }
+
+// NetworkError says that a peer which was to be asked is of another network than Config
+// names. It is an ErrNoPeer.
+type NetworkError struct {
+	Network string // the peer's, as it says
+	Err     error
+}
+
+// Error names what is to be set.
+func (e *NetworkError) Error() string {
+	return fmt.Sprintf("%v: set client.Config.Network to %q", e.Err, e.Network)
+}
+
+// Unwrap returns Err.
+func (e *NetworkError) Unwrap() error { return e.Err }
 
 // overHost gives a libp2p host the shape of a Transport.
 type overHost struct {
@@ -284,7 +303,7 @@ func (o overHost) Open(ctx context.Context, to feedring.PeerID, verb feedring.Ve
 var ErrBadQuery = errors.New("bad query")
 
 // ErrNoPeer is wrapped where none of the peers to ask could be reached. The
-// error's text names them.
+// error's text names them. A *NetworkError says that one is of another network.
 var ErrNoPeer = errors.New("no peer could be reached")
 
 // NoGroupError says that nobody serves a theme.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/client"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/wire"
 	feedringv1 "github.com/feedring/feedring/proto/feedring/v1"
 )
@@ -180,6 +182,31 @@ func TestQueryWithoutAFinal(t *testing.T) {
 			t.Fatalf("%+v, %v", answer.Final, err)
 		}
 	})
+}
+
+// A program that asks a peer of another network is told which one, and where to name it.
+func TestAPeerOfAnotherNetworkIsNamed(t *testing.T) {
+	quiet := slog.New(slog.DiscardHandler)
+	other, err := host.New(t.Context(), host.Config{Network: "other", Listen: []string{"/ip4/127.0.0.1/udp/0/quic-v1"}, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	c, err := client.New(t.Context(), client.Config{Peers: other.Addrs()[:1], Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for name, ask := range map[string]func() error{
+		"query": func() error { _, err := c.Query(within(t, 10*time.Second), feedring.Query{Theme: "news"}); return err },
+		"ring":  func() error { _, err := c.Ring(within(t, 10*time.Second)); return err },
+	} {
+		err := ask()
+		var network *client.NetworkError
+		if !errors.As(err, &network) || network.Network != "other" || !errors.Is(err, client.ErrNoPeer) || !strings.HasSuffix(err.Error(), `set client.Config.Network to "other"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func TestQueryNeedsAPeer(t *testing.T) {

@@ -29,6 +29,10 @@ func phrase(err error) string {
 	if errors.As(err, &setting) {
 		text = strings.Replace(text, setting.Error(), phraseSetting(setting), 1)
 	}
+	var network *client.NetworkError // adviceFor has the flag
+	if errors.As(err, &network) {
+		text = strings.Replace(text, network.Error(), network.Err.Error(), 1)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		text = strings.ReplaceAll(text, context.DeadlineExceeded.Error(), "no answer in time: try again, or give more with --timeout")
 	}

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/client"
 	"github.com/feedring/feedring/internal/charter"
 	"github.com/feedring/feedring/internal/fleetkey"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/host/identity"
 	"github.com/feedring/feedring/internal/origin/files"
 	"github.com/feedring/feedring/node"
@@ -42,6 +44,17 @@ func TestErrorsBelowAreGivenAdviceHere(t *testing.T) {
 		if !strings.Contains(out.String(), test.says) {
 			t.Errorf("%v: %s", test.err, out.String())
 		}
+	}
+}
+
+// Whoever asks a peer of another network from the command line is told the flag, not the field
+// that a Go program sets.
+func TestAnotherNetworkIsAFlag(t *testing.T) {
+	foreign := fmt.Errorf("%w: 12D3A (info: %w)", client.ErrNoPeer, &host.ForeignError{Speaks: "demo", Own: "main"})
+	var out strings.Builder
+	Report(&out, plain{}, Failed(&client.NetworkError{Network: "demo", Err: foreign}))
+	if got := out.String(); strings.Contains(got, "client.Config") || !strings.HasSuffix(got, `not "main"): add --network demo`+"\n") {
+		t.Error(got)
 	}
 }
 
