@@ -2,8 +2,11 @@ package node
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/feedring/feedring"
+	"github.com/feedring/feedring/internal/host"
 	"github.com/feedring/feedring/internal/peer"
 	"github.com/feedring/feedring/internal/vouch"
 )
@@ -27,5 +30,9 @@ type domains struct{ checker vouch.Checker }
 // Resolve implements host.Resolver.
 func (d domains) Resolve(ctx context.Context, domain string) ([]string, error) {
 	doc, err := d.checker.Fetch(ctx, domain)
+	var other *vouch.NetworkError
+	if errors.As(err, &other) {
+		err = fmt.Errorf("join %s: %w", domain, &host.ForeignError{Speaks: other.Network, Own: other.Own})
+	}
 	return doc.Addresses, err
 }

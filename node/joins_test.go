@@ -1,11 +1,15 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/feedring/feedring"
@@ -89,10 +93,12 @@ func TestJoinRefused(t *testing.T) {
 	other.Network = "other"
 	o := startPeer(t, other)
 	cfg := peerConfig(t, "b.example", a)
+	cfg.AllowPrivateFeeds = true
 	b := startPeer(t, cfg)
 	for target, want := range map[string]string{
 		b.Started().Addrs[0]:  "this peer itself",
 		o.Started().Addrs[0]:  `network "other" and this peer of "test"`,
+		siteOf(t, o):          `network "other" and this peer of "test"`,
 		"https://a.example/":  "or a domain such as example.org",
 		"":                    "or a domain such as example.org",
 		"/ip4/127.0.0.1/tcp/": "not a multiaddress",
@@ -120,6 +126,46 @@ func TestJoinRefused(t *testing.T) {
 	if _, err := b.Join(t.Context(), "one.more.example"); err == nil || !strings.Contains(err.Error(), "feedring join --list") {
 		t.Errorf("too many: %v", err)
 	}
+}
+
+// siteOf is a site that names a peer of the network "other".
+func siteOf(t *testing.T, o *Node) string {
+	return vouch.SiteOf(newPages(t, map[string]string{
+		"/.well-known/feedring": fmt.Sprintf(`{"network":"other","peers":[%q],"addresses":[%q]}`, o.ID(), o.Started().Addrs[0]),
+	}).URL)
+}
+
+// A domain of another network that is to be joined through is warned of at start, with what
+// to do.
+func TestJoinOfADomainOfAnotherNetworkIsWarnedOf(t *testing.T) {
+	other := peerConfig(t, "o.example")
+	other.Network = "other"
+	site := siteOf(t, startPeer(t, other))
+	var log struct {
+		sync.Mutex
+		bytes.Buffer
+	}
+	cfg := peerConfig(t, "b.example")
+	cfg.AllowPrivateFeeds, cfg.Join = true, []string{site}
+	cfg.Logger = slog.New(slog.NewTextHandler(locked{&log.Mutex, &log.Buffer}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	startPeer(t, cfg)
+	eventually(t, "a warning", func() bool {
+		log.Lock()
+		defer log.Unlock()
+		return strings.Contains(log.String(), "start it with --network other") && strings.Contains(log.String(), "at="+site)
+	})
+}
+
+// locked is a Writer for several goroutines.
+type locked struct {
+	sync.Locker
+	to io.Writer
+}
+
+func (l locked) Write(b []byte) (int, error) {
+	l.Lock()
+	defer l.Unlock()
+	return l.to.Write(b)
 }
 
 // forgetPeers has the next start know only whom it is told to join.
