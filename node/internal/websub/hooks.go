@@ -33,9 +33,8 @@ type Link interface {
 }
 
 // hooks are the subscriptions to feeds of the fleet that this peer serves; nil: it is in
-// none. What other peers
-// kept becomes the hub's once the feed is open here, and ends being so when another peer
-// serves it.
+// none. What other peers kept becomes the hub's once the feed is open here, and ends being so
+// when another peer serves it.
 type hooks struct {
 	of    *WebSub
 	self  feedring.PeerID
