@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -177,4 +178,61 @@ func TestOrphanThatIsGone(t *testing.T) {
 	if asked := o.hits("gone", http.StatusGone); asked > len(readers) {
 		t.Errorf("%d that carry it asked %d times, though the feed is gone", len(readers), asked)
 	}
+}
+
+// TestVolunteersHeedRetryAfter: an origin that asks those that carry a feed to come later is left alone until then by both,
+// and looked at again afterwards. As above both may have asked before one of them is chosen.
+func TestVolunteersHeedRetryAfter(t *testing.T) {
+	t.Parallel()
+	const wait = 12 * time.Second // in which they would look a dozen times
+	o, clock, f := newOrigin(t), newOrigin(t), newFeed("held", 2)
+	var mu sync.Mutex
+	var armed bool
+	var held time.Time
+	url := o.serve("held", func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if armed {
+			armed, held = false, time.Now().Add(wait-time.Second) // their clocks count from when they hear of it
+		}
+		if time.Now().Before(held) {
+			w.Header().Set("Retry-After", fmt.Sprint(int(wait.Seconds())))
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write(f.render())
+	})
+	n := newNetwork(t, "500ms")
+	mirror := n.peer(nil, "news=held@"+url)
+	other := n.peer(n.peers[:1], "news=clock@"+clock.feed(newFeed("clock", 1)))
+	var readers []*peer
+	for range 2 {
+		p := n.prepare(n.peers[:1])
+		p.args = append(p.args, "--read", "news")
+		n.start(p)
+		readers = append(readers, p)
+	}
+	n.formed(map[string]int{"news": 4}, n.peers...)
+	for _, p := range append(readers, other) {
+		until(t, 20*time.Second, "what there is", func() bool { return p.entriesHeld(t) >= 3 })
+	}
+	mirror.kill()
+	end := clock.hits("clock", 0) + 1 // by then the mirror's last request is answered, and nobody carries the feed
+	until(t, 20*time.Second, "a look at another feed", func() bool { return clock.hits("clock", 0) >= end })
+	mu.Lock()
+	armed = true
+	mu.Unlock()
+	until(t, 60*time.Second, "a look of those that carry it", func() bool { return o.hits("held", http.StatusServiceUnavailable) > 0 })
+	before := o.hits("held", http.StatusOK)
+	f.add("after the wait", "x", time.Time{})
+	until(t, wait+40*time.Second, "a look after the wait", func() bool { return o.hits("held", http.StatusOK) > before })
+	if asked := o.hits("held", http.StatusServiceUnavailable); asked > len(readers) {
+		t.Errorf("%d that carry it asked %d times in the %s that the origin said to wait for", len(readers), asked, wait)
+	}
+	if by := carrying(t, url, readers...); len(by) != len(readers) {
+		t.Errorf("%d carry it", len(by))
+	}
+	until(t, 20*time.Second, "what is new", func() bool {
+		return strings.Contains(command(t, "query", "--json", "--theme", "news", "--data", other.data).stdout, "after the wait")
+	})
 }
