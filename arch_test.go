@@ -174,7 +174,7 @@ var arrows = map[string][]string{
 	"internal/duplicate":                 {".", "internal/match"},
 	"internal/presence":                  {".", "internal/times"},
 	"internal/readerfeeds/personal/rows": {".", "internal/duplicate"},
-	"internal/readerfeeds/personal":      {".", "internal/readerfeeds/personal/rows", "internal/duplicate", "internal/match", "internal/match/", "internal/store"},
+	"internal/readerfeeds/personal":      {".", "internal/readerfeeds/personal/rows", "internal/duplicate", "internal/keyed", "internal/match", "internal/match/", "internal/store"},
 	"internal/readerfeeds/opml":          {"internal/origin/decode", "internal/origin/htmltext", "internal/origin/repair"},
 	"internal/origin/schedule":           {"."},
 	"internal/web":                       {".", "internal/duplicate", "internal/match", "internal/readerfeeds/opml", "internal/readerfeeds/render", "internal/web/pages", "internal/asker", "internal/blocks", "internal/refusals", "internal/throttle"},

@@ -17,7 +17,7 @@ import (
 // five.
 func BenchmarkMembersBurst(b *testing.B) {
 	const peers, perFeed = 5, 5000
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	feeds := (b.N + perFeed - 1) / perFeed
 	items := make([][]string, feeds)
 	for i := range b.N {

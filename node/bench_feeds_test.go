@@ -21,7 +21,7 @@ import (
 // keeps, then, and when the index is built and the store has given back what it
 // wrote with.
 func BenchmarkManyFeedsPeer(b *testing.B) {
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	data := b.TempDir()
 	id, err := identity.Load(data)
 	check(b, err)

@@ -21,12 +21,6 @@ type benchNet struct {
 	oldest time.Time // entry of pages
 }
 
-// newBenchNet lifts the memory limit that Start sets: it is meant for one peer.
-func newBenchNet(b *testing.B) *benchNet {
-	b.Setenv("GOMEMLIMIT", "off")
-	return &benchNet{b: b}
-}
-
 // nowhere is the address of a feed that no fetch ever reaches: entries are
 // handed to the publisher directly.
 func nowhere(provider string) string { return "http://127.0.0.1:1/" + provider }

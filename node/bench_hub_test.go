@@ -27,7 +27,7 @@ func BenchmarkCallback(b *testing.B) {
 }
 
 func benchCallback(b *testing.B, personal bool) {
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	n := w.start("news", "p0.example", func(c *Config) { c.HTTP, c.AllowPrivateFeeds = "127.0.0.1:0", true })
 	spec := feedring.FeedSpec{URL: nowhere("p0.example"), Theme: "news", Provider: "p0.example"}
 	benchUntil(b, "a role", n.Ready)

@@ -24,7 +24,7 @@ import (
 // processor time, which is that of all peers and followers for each of these.
 func BenchmarkDelivery(b *testing.B) {
 	const peers, followers = 10, 100
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	w.group("news", peers)
 	publisher := w.nodes[1]
 	stored := benchStored(publisher)
@@ -124,7 +124,7 @@ func (w *benchNet) attached(theme feedring.Theme, clients int) []int {
 func BenchmarkThousandFollowers(b *testing.B) {
 	const peers, hosts, each, interval = 10, 20, 50, 500 * time.Millisecond
 	for range b.N {
-		w := newBenchNet(b)
+		w := &benchNet{b: b}
 		var requests atomic.Int64
 		origin := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			n := requests.Add(1)

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +31,7 @@ func BenchmarkPersonalFeeds(b *testing.B) {
 }
 
 func benchPersonal(b *testing.B, feeds int) {
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	publisher := w.start("news", "p0.example")
 	data := b.TempDir()
 	random := rand.New(rand.NewPCG(1, 1))
@@ -68,20 +67,6 @@ func benchPersonal(b *testing.B, feeds int) {
 	b.ReportMetric(stream.all[len(stream.all)/2].Seconds()*1000, "stream-p50-ms")
 	feed.report(b)
 	b.ReportMetric(feed.all[len(feed.all)/10].Seconds()*1000, "p10-ms") // nearer to an idle machine
-}
-
-// TestMemoryForPersonalFeeds: the collector is left room beside very many feeds.
-func TestMemoryForPersonalFeeds(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "")
-	before := debug.SetMemoryLimit(-1)
-	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	w := &benchNet{b: t}
-	data := t.TempDir()
-	benchSubscriptions(t, data, 3_000, rand.New(rand.NewPCG(1, 1)))
-	w.start("news", "p.example", func(c *Config) { c.Data = data })
-	if got := debug.SetMemoryLimit(-1); got != 256<<20+(3_000<<10) {
-		t.Errorf("the memory limit is %d beside %d feeds", got, 3_000)
-	}
 }
 
 // benchSubscriptions writes personal feeds to a store as a peer that was given

@@ -35,7 +35,7 @@ func BenchmarkQueryGroup(b *testing.B) {
 const benchSeveral = 1000
 
 func benchGroup(b *testing.B, pages int, words ...string) {
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	w.group("news", 5)
 	w.pages(pages)
 	c := w.client(w.manager("news"))
@@ -58,7 +58,7 @@ func benchGroup(b *testing.B, pages int, words ...string) {
 // BenchmarkQueryVia asks for ten entries directly, through a relay that is in the group, and
 // through one that is not: over what stands, and as a new client's first question.
 func BenchmarkQueryVia(b *testing.B) {
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	w.group("news", 5)
 	member := slices.IndexFunc(w.nodes, func(n *Node) bool { return n != w.manager("news") })
 	w.pages(1)
@@ -134,7 +134,7 @@ func BenchmarkQueryFar(b *testing.B) {
 
 func benchFar(b *testing.B, routing peer.Routing, hops int) {
 	const groups = 20
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	for i := range groups {
 		w.start(feedring.Theme(fmt.Sprintf("theme%02d", i)), fmt.Sprintf("p%d.example", i), func(c *Config) { c.Routing = routing })
 	}
@@ -190,7 +190,7 @@ func benchQuery(b *testing.B, c *client.Client, q feedring.Query, entries int) f
 // answers, for ten entries each, that the host has not seen for a while: all
 // signatures are checked. Readers and peers share the machine.
 func BenchmarkQueries(b *testing.B) {
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	fast := func(c *Config) { c.Refresh = time.Second }
 	w.group("news", 5, fast)
 	w.pages(benchSeveral)
@@ -229,7 +229,7 @@ func BenchmarkQueries(b *testing.B) {
 // one stream: each finds the least loaded peer, has it make room, and is
 // answered with a signed ticket.
 func BenchmarkLookups(b *testing.B) {
-	w := newBenchNet(b)
+	w := &benchNet{b: b}
 	w.group("news", 5, func(c *Config) { c.Refresh = time.Second })
 	manager := w.manager("news")
 	h, err := host.New(context.Background(), host.Config{Network: "bench", Client: true, Logger: slog.New(slog.DiscardHandler)})

@@ -294,7 +294,7 @@ func TestReadersAddNothing(t *testing.T) {
 // longer as this hour's readers take.
 func BenchmarkTenThousandReaders(b *testing.B) {
 	for range b.N {
-		shared, one, d := dayOfReaders(newBenchNet(b), 10, 10_000, hoursOfDay, 6*time.Second)
+		shared, one, d := dayOfReaders(&benchNet{b: b}, 10, 10_000, hoursOfDay, 6*time.Second)
 		b.ReportMetric(float64(shared), "origin-requests")
 		b.ReportMetric(float64(one), "one-reader's")
 		b.ReportMetric(float64(d.asked.Load()), "readers'-requests")

@@ -22,7 +22,6 @@ import (
 // with nothing. No query is answered with nothing for that, and a follower is shown
 // everything.
 func TestMemberThatKeepsEverythingBack(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "off")
 	w := &benchNet{b: t}
 	w.group("news", 4, func(c *Config) { c.Refresh = time.Second })
 	for _, n := range w.nodes {
@@ -73,7 +72,6 @@ func TestMemberThatKeepsEverythingBack(t *testing.T) {
 // answer that it gives is completed by the manager, with words and without, and no follower
 // misses the article.
 func TestMemberThatKeepsOneArticleBack(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "off")
 	w := &benchNet{b: t}
 	w.group("news", 4, func(c *Config) { c.Refresh = time.Second })
 	for _, n := range w.nodes {

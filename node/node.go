@@ -163,7 +163,6 @@ func start(ctx context.Context, cfg Config, from deps) (_ *Node, err error) {
 		cfg.Logger = slog.Default()
 	}
 	n.log = slog.New(storage.FullOnce{Handler: n.logs.Over(cfg.Logger).Handler()})
-	personalfeeds.AllowMemory(0)
 	n.loop = newLoop(n.started)
 	n.ctx, n.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {

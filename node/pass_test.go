@@ -27,7 +27,6 @@ import (
 // passNet is a group of three peers and a relay in a group of its own.
 func passNet(t testing.TB, change ...func(*Config)) (w *benchNet, relay *Node) {
 	t.Helper()
-	t.Setenv("GOMEMLIMIT", "off")
 	w = &benchNet{b: t}
 	fast := append([]func(*Config){func(c *Config) { c.Refresh = time.Second }}, change...)
 	for i := range 3 {

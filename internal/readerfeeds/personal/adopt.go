@@ -51,23 +51,24 @@ var ErrTaken = errors.New("another personal feed has its id or its secret")
 
 // adopt opens one, and returns what to wait for; 0: nothing.
 func (r *Reflector) adopt(a *Adopted) (ticket uint64, err error) {
+	old, key := r.byID.Get(a.ID), keyOfSecret(a.Secret)
+	if by := r.bySecret.Get(key); by != old || old != nil && !old.adopted || a.ID == "" {
+		return 0, ErrTaken
+	}
+	if old != nil && old.says(a) {
+		return 0, nil
+	}
 	q, expr, err := canonical(a.Query)
 	if err != nil {
 		return 0, err
 	}
-	old := r.byID[a.ID]
-	if by := r.bySecret[keyOfSecret(a.Secret)]; by != old || old != nil && !old.adopted || a.ID == "" {
-		return 0, ErrTaken
-	}
 	fresh := newInterest(q, expr, a.Stem, true)
 	fresh.pending = true
-	s := &subscription{id: a.ID, secret: a.Secret, words: a.Query.Words, created: a.Created.UnixMilli(), adopted: true}
+	s := &subscription{id: a.ID, secret: a.Secret, key: key, words: a.Query.Words, created: a.Created.UnixMilli(), adopted: true}
 	switch {
-	case old != nil && old.interest.key == fresh.key && old.words == s.words && old.created == s.created:
-		return 0, nil
-	case old == nil && len(r.byID) >= r.most:
+	case old == nil && r.byID.Len() >= r.most:
 		return 0, ErrTooMany
-	case len(r.byID) == 0:
+	case r.byID.Len() == 0:
 		r.catchUp()
 	}
 	s.interest = r.interestFor(fresh)
@@ -82,6 +83,15 @@ func (r *Reflector) adopt(a *Adopted) (ticket uint64, err error) {
 	})), nil
 }
 
+// says reports whether a personal feed that is open is as an adopted one says. After a
+// restart all are, and their words need not be read again.
+func (s *subscription) says(a *Adopted) bool {
+	q := a.Query
+	bound(&q)
+	q.Words = s.interest.words
+	return q == s.interest.query() && s.interest.stem == a.Stem && s.words == a.Query.Words && s.created == a.Created.UnixMilli()
+}
+
 // Forget closes adopted personal feeds and drops their lists; nobody is told. It returns
 // when that is on disk. Those that are not open are passed over. It fails as the store's
 // Write does; then it is tried again.
@@ -89,7 +99,7 @@ func (r *Reflector) Forget(ctx context.Context, ids ...string) error {
 	ticket := uint64(0)
 	r.changing.Lock()
 	for _, id := range ids {
-		s := r.byID[id]
+		s := r.byID.Get(id)
 		if s == nil || !s.adopted {
 			continue
 		}
@@ -109,9 +119,9 @@ func (r *Reflector) Forget(ctx context.Context, ids ...string) error {
 func (r *Reflector) Adopted() iter.Seq[string] {
 	r.mu.RLock()
 	ids := make([]string, 0, r.adopted)
-	for id, s := range r.byID {
+	for s := range r.byID.All() {
 		if s.adopted {
-			ids = append(ids, id)
+			ids = append(ids, s.id)
 		}
 	}
 	r.mu.RUnlock()
@@ -122,7 +132,7 @@ func (r *Reflector) Adopted() iter.Seq[string] {
 func (r *Reflector) Holds(id string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	s := r.byID[id]
+	s := r.byID.Get(id)
 	return s != nil && s.adopted
 }
 
@@ -130,7 +140,7 @@ func (r *Reflector) Holds(id string) bool {
 // before all that nobody waits for, though not for long. It reports whether it was.
 func (r *Reflector) Wait(ctx context.Context, id string) bool {
 	r.mu.RLock()
-	s := r.byID[id]
+	s := r.byID.Get(id)
 	waits := s != nil && s.interest.pending
 	r.mu.RUnlock()
 	if !waits {

@@ -48,7 +48,7 @@ func TestAnAdoptedFeedShowsNoEntriesOfPrivateFeeds(t *testing.T) {
 		w.end()
 		w.restart()
 	}
-	if own, theirs := len(w.room.interests), w.room.matcher.public; own != 2 || theirs != 1 {
+	if own, theirs := w.room.interests.Len(), w.room.matcher.public; own != 2 || theirs != 1 {
 		t.Errorf("%d interests, %d of them public", own, theirs)
 	}
 }
@@ -143,8 +143,8 @@ func TestAdoptingIsIdempotentAndChangesWhatIsAsked(t *testing.T) {
 	w.network.answer = []feedring.Entry{entry("P", "a.example", 3, titled("sel"))}
 	s = w.adopt(1, feedring.Query{Theme: "news", Words: "sel"})
 	w.shows(s, "sel")
-	if len(w.room.interests) != 1 {
-		t.Errorf("%d interests", len(w.room.interests))
+	if w.room.interests.Len() != 1 {
+		t.Errorf("%d interests", w.room.interests.Len())
 	}
 	if own := w.subscribe(feedring.Query{Theme: "news"}); time.Until(own.Created) > time.Minute {
 		t.Errorf("the clock of another peer made it %s", own.Created)
@@ -237,7 +237,7 @@ func TestWhoWaitsComesBeforeWhatNobodyWaitsFor(t *testing.T) {
 	writing := make(chan struct{})
 	go func() { defer close(writing); w.room.write(ctx) }()
 	check(t, w.room.Adopt(ctx, all...))
-	last := w.room.byID[all[many-1].ID].interest
+	last := w.room.byID.Get(all[many-1].ID).interest
 	w.room.fills <- last
 	ended := make(chan struct{})
 	w.network.order = make(chan string, 2*many)
@@ -249,7 +249,7 @@ func TestWhoWaitsComesBeforeWhatNobodyWaitsFor(t *testing.T) {
 	cancel()
 	<-ended
 	<-writing
-	if at := slices.Index(order, last.query.Words); at < 0 || at > fillsAtOnce {
+	if at := slices.Index(order, last.words); at < 0 || at > fillsAtOnce {
 		t.Errorf("filled in the order %q", order)
 	}
 	w.stop = func() {}

@@ -18,7 +18,7 @@ func (r *Reflector) EraseFeed(ref feedring.FeedRef) {
 	now := time.Now().Unix()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, in := range r.interests {
+	for in := range r.interests.All() {
 		if r.take(in, func(h *held) bool { return h.feed == n }) {
 			in.modified = max(now, in.modified)
 			r.writeInterest(in)

@@ -33,7 +33,7 @@ type Feed struct {
 func (r *Reflector) State(secret string) (State, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	s := r.bySecret[keyOfSecret(secret)]
+	s := r.bySecret.Get(keyOfSecret(secret))
 	if s == nil || s.interest.pending {
 		return State{}, false
 	}
@@ -67,7 +67,7 @@ func (r *Reflector) state(s *subscription) State {
 // It fails with ErrUnknown. An entry that cannot be read any more is left out.
 func (r *Reflector) Feed(ctx context.Context, secret string) (Feed, error) {
 	r.mu.RLock()
-	s := r.bySecret[keyOfSecret(secret)]
+	s := r.bySecret.Get(keyOfSecret(secret))
 	if s == nil || s.interest.pending {
 		r.mu.RUnlock()
 		return Feed{}, ErrUnknown
@@ -160,7 +160,7 @@ func (r *Reflector) Withdraw(url string) {
 	now := time.Now().Unix()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, in := range r.interests {
+	for in := range r.interests.All() {
 		if r.take(in, func(h *held) bool { return h.feed == n }) {
 			in.modified = max(now, in.modified)
 			r.writeInterest(in)
@@ -191,7 +191,7 @@ func (r *Reflector) take(in *interest, off func(*held) bool) bool {
 func (r *Reflector) Watch(secret string, on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.bySecret[keyOfSecret(secret)]
+	s := r.bySecret.Get(keyOfSecret(secret))
 	if s == nil {
 		return
 	}

@@ -39,8 +39,8 @@ func (r *Reflector) await(ctx context.Context, in *interest) {
 func (r *Reflector) Restore() {
 	r.changing.Lock()
 	defer r.changing.Unlock()
-	for _, in := range r.interests {
-		if in.query.Theme != "" || in.public {
+	for in := range r.interests.All() {
+		if in.theme != "" || in.public {
 			continue
 		}
 		r.setDue(in)
@@ -55,6 +55,13 @@ func (r *Reflector) Restore() {
 func (r *Reflector) setDue(in *interest) {
 	r.due[in] = true
 	signal(r.lacking)
+}
+
+// undue forgets that an interest is to be filled. The caller holds changing.
+func (r *Reflector) undue(in *interest) {
+	if delete(r.due, in); len(r.due) == 0 {
+		r.due = make(map[*interest]bool) // one that had a million keeps its room
+	}
 }
 
 // fillAll fills interests as they come, until ctx ends.
@@ -161,7 +168,7 @@ func (r *Reflector) fill(ctx context.Context, in *interest) {
 	}
 	in.attempts++
 	if whole && err == nil || in.attempts >= fillAttempts {
-		delete(r.due, in)
+		r.undue(in)
 	}
 	r.enlist(in, entries, began)
 	if in.done != nil {
@@ -172,11 +179,11 @@ func (r *Reflector) fill(ctx context.Context, in *interest) {
 
 // found asks for the newest entries of an interest.
 func (r *Reflector) found(ctx context.Context, in *interest) (entries []feedring.Entry, whole bool, err error) {
-	private := in.query.Theme == "" && !in.public
+	private := in.theme == "" && !in.public
+	q := in.query()
 	if !in.stem {
-		return r.cfg.Peer.Query(ctx, in.query, private)
+		return r.cfg.Peer.Query(ctx, q, private)
 	}
-	q := in.query
 	q.Stem = true
 	entries, whole, err = r.cfg.Peer.Query(ctx, q, private)
 	return slices.DeleteFunc(entries, func(e feedring.Entry) bool { return !in.meets(&e) }), whole, err

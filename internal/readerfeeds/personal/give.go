@@ -59,7 +59,7 @@ func (r *Reflector) shown(ref feedring.FeedRef) (at feedring.Position, anybody b
 	if n, ok := r.byRef[ref]; ok {
 		at = r.feeds[n].at
 	}
-	return at, len(r.byID) > 0
+	return at, r.byID.Len() > 0
 }
 
 func (r *Reflector) stored(ctx context.Context, it *store.Item, since time.Time) error {

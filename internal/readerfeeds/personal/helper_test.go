@@ -144,7 +144,6 @@ func (p peer) Attribute(*feedring.Entry)                              {}
 func (p peer) Site(_ feedring.Theme, ref feedring.FeedRef) string     { return p.w.sites[ref] }
 func (p peer) Listed(url string) bool                                 { return !p.w.gone[url] }
 func (p peer) Changed(secret string)                                  { p.w.told = append(p.w.told, secret) }
-func (p peer) Kept(int)                                               {}
 func (p peer) Given(lists int, since time.Time) {
 	p.w.given += lists
 	p.w.since = since

@@ -1,6 +1,7 @@
 package personal
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -13,15 +14,13 @@ import (
 
 // interest is what one subscription or more ask, and the list that they share.
 type interest struct {
-	number  uint32         // on disk
-	polled  atomic.Uint32  // Unix seconds: when a reader last looked; 0: none did since the start
-	query   feedring.Query // with canonical words
-	stem    bool           // its words meet other forms of them
-	public  bool           // it shows no entries of private feeds
-	key     string
+	number uint32        // on disk
+	polled atomic.Uint32 // Unix seconds: when a reader last looked; 0: none did since the start
+	question
+	key     interestKey
 	expr    *match.Expr // of its words; nil: the matcher's index has it
 	indexID index.ID    // there
-	owners  int
+	owners  int32
 
 	items    []slot // in the order given; the last is the newest
 	modified int64  // Unix seconds: when items last changed
@@ -31,8 +30,29 @@ type interest struct {
 
 	pending  bool          // never filled since it was adopted: not shown
 	busy     bool          // being filled
-	attempts int           // at filling it
+	attempts int32         // at filling it
 	done     chan struct{} // closed when it was filled for the first time; nil: it was
+}
+
+// question is what an interest asks, in less room than a feedring.Query takes.
+type question struct {
+	theme           feedring.Theme
+	provider, words string // words are canonical
+	since, until    int64  // Unix seconds; never: of no time
+	limit           int32
+	stem            bool // words are met by other forms of them
+	public          bool // no entries of private feeds are shown
+}
+
+// never is the zero time in Unix seconds.
+const never = -62_135_596_800
+
+// query is what is asked, as others are told.
+func (q *question) query() feedring.Query {
+	return feedring.Query{
+		Theme: q.theme, Provider: q.provider, Words: q.words, Limit: int(q.limit),
+		Since: time.Unix(q.since, 0).UTC(), Until: time.Unix(q.until, 0).UTC(),
+	}
 }
 
 // canonical makes queries that ask the same equal.
@@ -42,37 +62,40 @@ func canonical(q feedring.Query) (feedring.Query, *match.Expr, error) {
 		return q, nil, err
 	}
 	q.Words = expr.String()
+	bound(&q)
+	return q, expr, nil
+}
+
+// bound makes the times and the limit of queries that ask the same equal.
+func bound(q *feedring.Query) {
 	q.Since, q.Until = q.Since.UTC().Truncate(time.Second), q.Until.UTC().Truncate(time.Second)
 	if q.Limit <= 0 || q.Limit > feedring.MaxLimit {
 		q.Limit = feedring.DefaultLimit
 	}
-	return q, expr, nil
 }
+
+// interestKey is the hash of what is asked, which may be long and is kept already.
+type interestKey [16]byte
 
 // newInterest is an interest without a number. q and expr are canonical. One that shows
 // no private feeds is never the same as one that may.
 func newInterest(q feedring.Query, expr *match.Expr, stem, public bool) *interest {
-	in := &interest{query: q, stem: stem, public: public, expr: expr}
 	// Words come last, for only they may hold anything.
-	in.key = fmt.Sprintf("%s %s %d %d %d %s", q.Theme, q.Provider, q.Since.Unix(), q.Until.Unix(), q.Limit, q.Words)
-	if stem {
-		in.key = "~" + in.key // which no theme begins with
-	}
-	if public {
-		in.key = "+" + in.key // nor with this
-	}
-	return in
+	asked := fmt.Sprintf("%t %t %s %s %d %d %d %s", stem, public, q.Theme, q.Provider, q.Since.Unix(), q.Until.Unix(), q.Limit, q.Words)
+	sum := sha256.Sum256([]byte(asked))
+	return &interest{key: interestKey(sum[:16]), expr: expr, question: question{
+		theme: q.Theme, provider: q.Provider, words: q.Words, limit: int32(q.Limit), since: q.Since.Unix(), until: q.Until.Unix(), stem: stem, public: public,
+	}}
 }
 
 // admits reports whether a may be shown and is of the time that in asks for. What the
 // publisher saw before the list was last filled belongs to the query that filled it: the two
 // clocks may differ, and this one may have been set back since.
 func (in *interest) admits(a *arrival) bool {
-	q := &in.query
-	switch {
+	switch at := a.published.Unix(); {
 	case in.public && a.private:
 		return false
-	case !q.Since.IsZero() && a.published.Before(q.Since), !q.Until.IsZero() && !a.published.Before(q.Until):
+	case at < in.since, in.until != never && at >= in.until:
 		return false
 	}
 	return a.seen.Unix() >= min(in.filled, a.now)-a.margin
@@ -80,7 +103,7 @@ func (in *interest) admits(a *arrival) bool {
 
 // asks reports whether in asks for a theme and a provider.
 func (in *interest) asks(theme feedring.Theme, provider feedring.Provider) bool {
-	return (in.query.Theme == "" || in.query.Theme == theme) && provider.Matches(in.query.Provider)
+	return (in.theme == "" || in.theme == theme) && provider.Matches(in.provider)
 }
 
 // holds reports whether the list has an entry, or one that tells the same.
@@ -116,7 +139,7 @@ func (in *interest) isNews(e *feedring.Entry) bool {
 // fits reports whether a list has a place for an entry by its date: one that is
 // free, or that of an older one.
 func (r *Reflector) fits(in *interest, s slot, now int64) bool {
-	if len(in.items) < in.query.Limit || in.older(s, r.table, now) >= 0 {
+	if len(in.items) < int(in.limit) || in.older(s, r.table, now) >= 0 {
 		return true
 	}
 	h := &r.table.all[s]
@@ -138,7 +161,7 @@ func (h *held) isBefore(o *held) bool { return h.published != 0 && h.published <
 // push gives an entry a place: on top, or by date above those that are no newer. One
 // falls off a full list: the last, or an older one.
 func (in *interest) push(s slot, t *table, now int64, byDate bool) (off slot, full bool) {
-	if full = len(in.items) >= in.query.Limit; full {
+	if full = len(in.items) >= int(in.limit); full {
 		lowest := 0
 		if byDate {
 			lowest = max(0, in.older(s, t, now))

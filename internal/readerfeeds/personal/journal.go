@@ -29,7 +29,7 @@ func (r *Reflector) settle() {
 		return
 	}
 	through := r.serial
-	for _, in := range r.interests {
+	for in := range r.interests.All() {
 		if in.changed {
 			r.writeInterest(in)
 		}

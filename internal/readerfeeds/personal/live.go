@@ -149,8 +149,8 @@ func (r *Reflector) begun(theme feedring.Theme, from feedring.Cursor) {
 		r.feeds[n].at, r.feeds[n].dirty = at, true
 	}
 	since := time.Now().Add(-fillMargin).Unix()
-	for _, in := range r.interests {
-		if (in.query.Theme == "" || in.query.Theme == theme) && in.filled > since {
+	for in := range r.interests.All() {
+		if (in.theme == "" || in.theme == theme) && in.filled > since {
 			r.setDue(in)
 		}
 	}

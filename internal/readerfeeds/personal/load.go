@@ -92,7 +92,7 @@ func (l *loading) interest(key string, value []byte) bool {
 		return false
 	}
 	in := newInterest(q, expr, row.Stem, row.Public)
-	in.number, in.modified, in.filled, in.attempts, in.through = n, row.Modified, row.Filled, row.Attempts, row.Through
+	in.number, in.modified, in.filled, in.attempts, in.through = n, row.Modified, row.Filled, int32(row.Attempts), row.Through
 	for _, number := range row.Items.Numbers() {
 		if s, ok := l.entries[number]; ok {
 			l.put(in, s, 0, false)
@@ -141,7 +141,7 @@ func (l *loading) subscription(key string, value []byte) bool {
 		return false
 	}
 	if in.owners == 0 {
-		l.Reflector.interests[in.key] = in
+		l.Reflector.interests.Put(in)
 		l.owned = append(l.owned, in)
 		if in.attempts == 0 {
 			l.due[in] = true
@@ -152,7 +152,7 @@ func (l *loading) subscription(key string, value []byte) bool {
 	}
 	in.owners++
 	l.list(&subscription{
-		id: strings.TrimPrefix(key, rows.Subscriptions), secret: row.Secret, interest: in, words: row.Words, created: row.Created.UnixMilli(), adopted: row.Adopted,
+		id: strings.TrimPrefix(key, rows.Subscriptions), secret: row.Secret, key: keyOfSecret(row.Secret), interest: in, words: row.Words, created: row.Created.UnixMilli(), adopted: row.Adopted,
 	})
 	return true
 }

@@ -37,7 +37,7 @@ func (l *matcher) add(in *interest) {
 }
 
 func (l *matcher) count(in *interest) {
-	l.themes[in.query.Theme]++
+	l.themes[in.theme]++
 	if in.public {
 		l.public++
 	}
@@ -68,8 +68,8 @@ func (l *matcher) remove(in *interest) {
 	if in.public {
 		l.public--
 	}
-	if l.themes[in.query.Theme]--; l.themes[in.query.Theme] == 0 {
-		delete(l.themes, in.query.Theme)
+	if l.themes[in.theme]--; l.themes[in.theme] == 0 {
+		delete(l.themes, in.theme)
 	}
 	if in.stem {
 		l.stemmed.remove(in)
@@ -130,7 +130,7 @@ func (p *part) addAll(all iter.Seq2[*interest, *match.Expr]) {
 }
 
 func wanted(in *interest, words *match.Expr) index.Interest {
-	return index.Interest{Theme: in.query.Theme, Provider: in.query.Provider, Words: words}
+	return index.Interest{Theme: in.theme, Provider: in.provider, Words: words}
 }
 
 // own notes whose a place of the index is, or that the index refused.

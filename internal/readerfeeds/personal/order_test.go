@@ -68,7 +68,7 @@ func TestListHearsWhatIsDatedSince(t *testing.T) {
 	w.publish(entry("P", "b.example", 1, titled("b"), func(e *feedring.Entry) {
 		e.History, e.Published = feedring.OlderHistory, e.Published.Add(time.Second)
 	}))
-	in := w.room.bySecret[keyOfSecret(s.Secret)].interest
+	in := w.room.bySecret.Get(keyOfSecret(s.Secret)).interest
 	if got := w.titles(s); got != "b a" {
 		t.Errorf("shows %q", got)
 	}

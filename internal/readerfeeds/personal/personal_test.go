@@ -98,7 +98,7 @@ func TestFillLate(t *testing.T) {
 	w.network.mu.Lock()
 	w.network.broken, w.network.answer = false, []feedring.Entry{entry("P", "a.example", 9), entry("P", "a.example", 8)}
 	w.network.mu.Unlock()
-	w.room.fills <- w.room.interests[newInterest(s.Query, nil, false, false).key]
+	w.room.fills <- w.room.interests.Get(newInterest(s.Query, nil, false, false).key)
 	eventually(t, "the rest", func() bool { return strings.Contains(w.titles(s), "8") })
 	want := w.titles(s)
 	w.flushed()
@@ -135,7 +135,7 @@ func TestClockAhead(t *testing.T) {
 	w.publish(entry("P", "a.example", 4))
 	w.publish(entry("Q", "b.example", 6, ago(time.Hour)))
 	w.shows(s, 4, 2, 5, 1)
-	for _, in := range w.room.interests { // by a clock that was set right since
+	for in := range w.room.interests.All() { // by a clock that was set right since
 		in.filled = time.Now().Add(time.Hour).Unix()
 	}
 	w.publish(entry("P", "a.example", 7))

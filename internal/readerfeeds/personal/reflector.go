@@ -9,6 +9,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/duplicate"
+	"github.com/feedring/feedring/internal/keyed"
 	"github.com/feedring/feedring/internal/readerfeeds/personal/rows"
 	"github.com/feedring/feedring/internal/store"
 )
@@ -38,11 +39,11 @@ type Reflector struct {
 
 	mu        sync.RWMutex
 	table     *table
-	interests map[string]*interest
-	byID      map[string]*subscription
+	interests *keyed.Set[interestKey, interest]
+	byID      *keyed.Set[string, subscription]
 	adopted   int   // of these
 	created   int64 // of the newest subscription, Unix milliseconds; guarded by changing
-	bySecret  map[secretKey]*subscription
+	bySecret  *keyed.Set[secretKey, subscription]
 	watched   map[*interest][]string // secrets; see Watch
 	reads     map[scope]int          // see Readers
 
@@ -69,9 +70,10 @@ func Open(cfg Config) (*Reflector, error) {
 	}
 	r := &Reflector{
 		cfg: cfg, began: time.Now(), bodies: maxBodies, most: MaxSubscriptions, matcher: newMatcher(), byRef: make(map[feedring.FeedRef]uint32),
-		table: newTable(), interests: make(map[string]*interest),
-		byID: make(map[string]*subscription), bySecret: make(map[secretKey]*subscription),
-		reads: make(map[scope]int), delay: math.MaxInt64, watched: make(map[*interest][]string), due: make(map[*interest]bool), fills: make(chan *interest, 64), lacking: make(chan struct{}, 1), changed: make(chan struct{}, 1),
+		table: newTable(), interests: keyed.New(func(in *interest) interestKey { return in.key }),
+		byID:     keyed.New(func(s *subscription) string { return s.id }),
+		bySecret: keyed.New(func(s *subscription) secretKey { return s.key }),
+		reads:    make(map[scope]int), delay: math.MaxInt64, watched: make(map[*interest][]string), due: make(map[*interest]bool), fills: make(chan *interest, 64), lacking: make(chan struct{}, 1), changed: make(chan struct{}, 1),
 	}
 	r.writing.init()
 	if err := r.load(); err != nil {
@@ -122,7 +124,7 @@ func (r *Reflector) feedOf(ref feedring.FeedRef, theme feedring.Theme, private b
 func (r *Reflector) saveFeeds() {
 	r.changing.Lock()
 	defer r.changing.Unlock()
-	if len(r.byID) == 0 {
+	if r.byID.Len() == 0 {
 		return // whoever subscribes next begins then
 	}
 	r.writeFeeds()
@@ -315,10 +317,8 @@ type Peer interface {
 	// Listed reports whether a private feed is one of this peer's feeds.
 	Listed(url string) bool
 	// Changed is called for each personal feed of Watch that shows something else,
-	// or is revoked, and Kept with the number of personal feeds whenever it changes.
-	// They must not block and must not call the Reflector.
+	// or is revoked. It must not block and must not call the Reflector.
 	Changed(secret string)
-	Kept(feeds int)
 	// Given is called for each public entry that was put on lists as news: on how
 	// many, and when it was here to be given; zero: before the peer began. It is
 	// bound as Changed is.

@@ -21,10 +21,10 @@ func encodeHeld(h *held) []byte {
 }
 
 func (r *Reflector) encodeInterest(in *interest) []byte {
-	q := &in.query
+	q := in.query()
 	row := rows.InterestRow{
 		Theme: q.Theme, Provider: q.Provider, Words: q.Words, Since: q.Since, Until: q.Until, Limit: q.Limit, Stem: in.stem, Public: in.public,
-		Modified: in.modified, Filled: in.filled, Attempts: in.attempts, Through: in.through,
+		Modified: in.modified, Filled: in.filled, Attempts: int(in.attempts), Through: in.through,
 	}
 	before := uint64(0)
 	for _, s := range in.items {

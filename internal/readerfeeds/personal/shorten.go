@@ -21,7 +21,7 @@ func (in *interest) poll(now int64) { in.polled.Store(uint32(now)) }
 func (r *Reflector) Shorten(now time.Time) (entries int) {
 	r.changing.Lock()
 	defer r.changing.Unlock()
-	for _, in := range r.interests {
+	for in := range r.interests.All() {
 		if len(in.items) > shortest {
 			entries += r.cut(in, now)
 		}

@@ -27,7 +27,7 @@ func TestAShortenedListKeepsWhatItsReaderHasNotSeen(t *testing.T) {
 			t.Errorf("shows %q, not %q", got, want)
 		}
 	}
-	list := func(s Subscription) *interest { return w.room.bySecret[keyOfSecret(s.Secret)].interest }
+	list := func(s Subscription) *interest { return w.room.bySecret.Get(keyOfSecret(s.Secret)).interest }
 	now := time.Now()
 	for i, s := range list(a).items { // the first 15 came an hour ago
 		w.room.table.all[s].news = now.Add(-time.Duration(29-i) / 15 * time.Hour).Unix()

@@ -34,6 +34,7 @@ type Subscription struct {
 
 type subscription struct {
 	id, secret string
+	key        secretKey // of the secret
 	interest   *interest
 	words      string // as they were typed
 	created    int64  // Unix milliseconds
@@ -57,7 +58,7 @@ func random(n int) []byte {
 }
 
 func (s *subscription) public() Subscription {
-	q := s.interest.query
+	q := s.interest.query()
 	q.Words = s.words
 	return Subscription{ID: s.id, Secret: s.secret, Query: q, Stem: s.interest.stem, Created: time.UnixMilli(s.created).UTC().Truncate(time.Second)}
 }
@@ -70,14 +71,15 @@ func (r *Reflector) Subscribe(ctx context.Context, q feedring.Query, stem bool) 
 	if err != nil {
 		return Subscription{}, err
 	}
-	s := &subscription{id: hex.EncodeToString(random(8)), secret: base64.RawURLEncoding.EncodeToString(random(18)), words: q.Words, created: time.Now().UnixMilli()}
+	secret := base64.RawURLEncoding.EncodeToString(random(18))
+	s := &subscription{id: hex.EncodeToString(random(8)), secret: secret, key: keyOfSecret(secret), words: q.Words, created: time.Now().UnixMilli()}
 	r.changing.Lock()
 	s.created = max(s.created, r.created+1) // so that the list keeps the order in which they were made
-	if len(r.byID) >= r.most {
+	if r.byID.Len() >= r.most {
 		r.changing.Unlock()
 		return Subscription{}, ErrTooMany
 	}
-	if len(r.byID) == 0 {
+	if r.byID.Len() == 0 {
 		r.catchUp()
 	}
 	in := r.interestFor(newInterest(asked, expr, stem, false))
@@ -116,7 +118,7 @@ func (r *Reflector) catchUp() {
 
 // interestFor returns the interest that asks what fresh does.
 func (r *Reflector) interestFor(fresh *interest) *interest {
-	if in := r.interests[fresh.key]; in != nil {
+	if in := r.interests.Get(fresh.key); in != nil {
 		return in
 	}
 	r.newest++
@@ -125,7 +127,7 @@ func (r *Reflector) interestFor(fresh *interest) *interest {
 	r.setDue(fresh)
 	r.writeInterest(fresh)
 	r.mu.Lock()
-	r.interests[fresh.key] = fresh
+	r.interests.Put(fresh)
 	r.mu.Unlock()
 	r.matcher.add(fresh)
 	return fresh
@@ -135,15 +137,18 @@ func (r *Reflector) interestFor(fresh *interest) *interest {
 func (r *Reflector) list(s *subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if s.words == s.interest.words {
+		s.words = s.interest.words // one string is kept for both
+	}
 	if !s.adopted { // by the clock of another peer
 		r.created = max(r.created, s.created)
 	}
-	r.byID[s.id], r.bySecret[keyOfSecret(s.secret)] = s, s
+	r.byID.Put(s)
+	r.bySecret.Put(s)
 	if s.adopted {
 		r.adopted++
 	}
 	r.count(s, 1)
-	r.cfg.Peer.Kept(len(r.byID))
 }
 
 // leave takes one owner from an interest.
@@ -151,8 +156,8 @@ func (r *Reflector) leave(in *interest) {
 	if in.owners--; in.owners == 0 {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.interests, in.key)
-		delete(r.due, in)
+		r.interests.Delete(in.key)
+		r.undue(in)
 		r.matcher.remove(in)
 		r.end(in)
 	}
@@ -173,7 +178,7 @@ func (r *Reflector) end(in *interest) {
 // it is tried again.
 func (r *Reflector) Unsubscribe(ctx context.Context, id string) error {
 	r.changing.Lock()
-	s := r.byID[id]
+	s := r.byID.Get(id)
 	if s == nil || s.adopted {
 		r.changing.Unlock()
 		return ErrUnknown
@@ -192,7 +197,7 @@ func (r *Reflector) Unsubscribe(ctx context.Context, id string) error {
 func (r *Reflector) Interests() int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.interests)
+	return r.interests.Len()
 }
 
 // unlist makes a subscription unknown and reports whether it was watched.
@@ -203,9 +208,8 @@ func (r *Reflector) unlist(s *subscription) (watched bool) {
 		r.adopted--
 	}
 	r.count(s, -1)
-	delete(r.byID, s.id)
-	delete(r.bySecret, keyOfSecret(s.secret))
-	r.cfg.Peer.Kept(len(r.byID))
+	r.byID.Delete(s.id)
+	r.bySecret.Delete(s.key)
 	return r.unwatch(s)
 }
 
@@ -221,8 +225,8 @@ func (r *Reflector) Subscriptions(after string, most int) (page []Subscription, 
 		}
 	}
 	r.mu.RLock()
-	for id, s := range r.byID {
-		if s.adopted || id <= after || next != "" && id > next {
+	for s := range r.byID.All() {
+		if s.adopted || s.id <= after || next != "" && s.id > next {
 			continue
 		}
 		if listed = append(listed, s); len(listed) >= 2*most {
@@ -253,11 +257,11 @@ type scope struct {
 // count keeps the count. Who searches all feeds of a theme for words reads none
 // of them.
 func (r *Reflector) count(s *subscription, change int) {
-	q := &s.interest.query
-	if q.Words != "" && q.Provider == "" {
+	q := &s.interest.question
+	if q.words != "" && q.provider == "" {
 		return
 	}
-	key := scope{q.Theme, strings.ToLower(q.Provider), s.adopted}
+	key := scope{q.theme, strings.ToLower(q.provider), s.adopted}
 	if r.reads[key] += change; r.reads[key] == 0 {
 		delete(r.reads, key)
 	}

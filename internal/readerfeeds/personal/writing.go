@@ -188,7 +188,7 @@ func (r *Reflector) write(ctx context.Context) {
 func (r *Reflector) inUse() bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.byID) > 0
+	return r.byID.Len() > 0
 }
 
 // shorten takes the content from the oldest copies where all are too much.

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -22,23 +20,8 @@ import (
 	"github.com/feedring/feedring/node/internal/storage"
 )
 
-// memoryLimit is soft: the collector works harder near it. It is more by what
-// personal feeds weigh, or the collector would do nothing else where there are
-// very many.
-const (
-	memoryLimit    = 256 << 20
-	personalWeight = 1 << 10 // with an idle half for the collector
-	personalStep   = 1_000   // feeds for which the limit is not looked at again
-	listed         = 4_000   // feeds of one page of a list
-)
-
-// AllowMemory sets the memory limit for so many personal feeds, unless whoever
-// started this process did.
-func AllowMemory(feeds int) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit + int64(feeds)*personalWeight)
-	}
-}
+// listed is how many feeds one page of a list has.
+const listed = 4_000
 
 // Views tells what the machine knows.
 type Views interface{ View() *peer.View }
@@ -145,12 +128,6 @@ func (p asPeer) SiteCopies(theme feedring.Theme, ref feedring.FeedRef) bool {
 func (p asPeer) Attribute(e *feedring.Entry) { p.Copies.Attribute(e, e.VouchedBy) }
 
 func (p asPeer) Listed(url string) bool { return p.Origins.Private(url) }
-
-func (p asPeer) Kept(feeds int) {
-	if feeds%personalStep == 0 {
-		AllowMemory(feeds)
-	}
-}
 
 func (p asPeer) Changed(secret string) {
 	p.Hub.PersonalChanged(secret)

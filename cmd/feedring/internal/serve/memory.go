@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -50,4 +52,52 @@ func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
+}
+
+// mostGarbage is how much a heap of less than four times as much may have beside what lives.
+const mostGarbage = 128 << 20 // bytes
+
+// garbagePercent is GOGC where so many bytes live: as much garbage as lives, but mostGarbage
+// at most, or a quarter of what lives if that is more. A peer with a million personal feeds
+// would double its memory otherwise, for garbage that it makes in minutes.
+func garbagePercent(live uint64) int {
+	if live <= mostGarbage {
+		return 100
+	}
+	return int(100 * max(mostGarbage, live/4) / live)
+}
+
+// boundGarbage sets GOGC after each collection, by what lives then, until ctx ends. It does
+// nothing if whoever started this process set GOGC.
+func boundGarbage(ctx context.Context) {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	set := 100
+	afterEachCollection(ctx, func() {
+		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(sample)
+		if percent := garbagePercent(sample[0].Value.Uint64()); percent != set {
+			set = percent
+			debug.SetGCPercent(percent)
+		}
+	})
+}
+
+// afterEachCollection calls do soon after each collection, never twice at once, until ctx ends.
+func afterEachCollection(ctx context.Context, do func()) {
+	runtime.SetFinalizer(&cycle{ctx, do}, (*cycle).over)
+}
+
+// cycle is garbage from the beginning, and so found by the next collection.
+type cycle struct {
+	ctx context.Context
+	do  func()
+}
+
+func (c *cycle) over() {
+	if c.ctx.Err() == nil {
+		c.do()
+		runtime.SetFinalizer(c, (*cycle).over)
+	}
 }

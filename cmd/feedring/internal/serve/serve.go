@@ -103,12 +103,13 @@ func (a *commands) serve(ctx context.Context, o *options.Serve) error {
 	if err := a.enter(ctx, o.Given()); err != nil {
 		return err
 	}
+	resting, rest := context.WithCancel(ctx)
+	defer rest()
+	boundGarbage(resting)
 	peer, err := node.Start(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	resting, rest := context.WithCancel(ctx)
-	defer rest()
 	go giveBack(resting)
 	if !o.JSON {
 		a.printReady(peer.Started(), peer.Network())
