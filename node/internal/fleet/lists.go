@@ -52,15 +52,33 @@ func (k *Keeper) Wake(ctx context.Context, secret string) error {
 // what a crash may have left.
 func (k *Keeper) reconcile(ctx context.Context) {
 	var gone []string
+	open := make(map[fleet.Slot][]fleet.ID)
 	for name := range k.cfg.Lists.Adopted() {
-		id, ok := fleet.ParseID(name)
-		r, is, err := k.read(fleet.Key{Kind: fleet.Feed, ID: id})
-		if !ok || err == nil && (!is || !r.Live()) {
+		if id, ok := fleet.ParseID(name); ok {
+			open[id.Slot()] = append(open[id.Slot()], id)
+		} else {
 			gone = append(gone, name)
-			continue
+		}
+	}
+	for at, ids := range open {
+		if ctx.Err() != nil {
+			return
+		}
+		rows, err := k.all(at.Records() + string(rune(fleet.Feed))) // at once: a million rows one by one take a minute
+		live := make(map[fleet.ID]bool, len(rows))
+		for i := range rows {
+			live[rows[i].ID] = rows[i].Live()
+		}
+		some := false
+		for _, id := range ids {
+			if err == nil && !live[id] {
+				gone = append(gone, id.String())
+			} else {
+				some = true
+			}
 		}
 		k.mu.Lock()
-		k.slots[id.Slot()].lists = true
+		k.slots[at].lists = k.slots[at].lists || some
 		k.mu.Unlock()
 	}
 	if err := k.cfg.Lists.Forget(ctx, gone...); err != nil && ctx.Err() == nil {
