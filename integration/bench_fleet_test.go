@@ -47,6 +47,8 @@ const (
 //     by a query takes a millisecond;
 //   - how long an entry takes from the publisher's store, as a stream there shows it, into the
 //     document of a personal feed, polled at another peer than the one that serves it;
+//   - memory that is no file's, and processor time under that load, over what feedring-sim plan
+//     predicts;
 //   - a poll without news at the peer that serves and at another;
 //   - what readers see, when one of the processes is killed, who poll its feeds in the second
 //     after that; what was lost is counted among all feeds by the fleet, and one by one among
@@ -113,9 +115,11 @@ func benchFleet(b *testing.B, feeds, peers int) {
 
 	lags := f.follow()
 	f.site.begin()
+	before, begun := f.computed(), time.Now()
 	<-time.After(cobraLength) // the load is what goes on meanwhile
+	cores := (f.computed() - before).Seconds() / time.Since(begun).Seconds()
 	f.lags("", lags.taken())
-	f.told()
+	f.told(cores)
 	f.polls()
 	if peers > 1 {
 		f.killed(lags)
@@ -362,30 +366,6 @@ func (f *cobraFleet) lags(name string, took []time.Duration) {
 		f.b.ReportMetric(float64(took[(len(took)-1)*q/100].Microseconds())/1000, fmt.Sprintf("%sp%d-ms", name, q))
 	}
 	f.b.Logf("%s: %d, the longest %s", cmp.Or(name, "entries"), len(took), took[len(took)-1])
-}
-
-// told reports what the fleet tells of itself, and what its processes take under load.
-func (f *cobraFleet) told() {
-	f.b.Helper()
-	f.memory("loaded")
-	most, sum := 0, 0
-	for _, one := range f.status(f.fleet.peers[0]).list("peers") {
-		feeds, _ := one.(map[string]any)["feeds"].(float64)
-		most, sum = max(most, int(feeds)), sum+int(feeds)
-	}
-	if sum != f.total {
-		f.b.Errorf("the fleet serves %d personal feeds, not %d", sum, f.total)
-	}
-	f.b.ReportMetric(float64(most)*float64(len(f.fleet.peers))/float64(sum), "fullest/mean")
-}
-
-func (f *cobraFleet) status(at *peer) object {
-	f.b.Helper()
-	r := command(f.b, "fleet", "--json", "--data", at.data)
-	if len(r.objects) != 1 {
-		f.b.Fatal(r)
-	}
-	return r.objects[0]
 }
 
 // polls compares a poll without news at the peer that serves with one at another.

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/feedring/feedring/internal/match/workload"
+	"github.com/feedring/feedring/internal/plan"
 )
 
 // cobraProbe is a personal feed for entries that are marked for it.
@@ -173,4 +175,39 @@ func (s *cobraSite) render(of int) []byte {
 		}
 	}
 	return shown.render()
+}
+
+// told reports what the fleet tells of itself, and what its processes take under load: beside
+// what feedring-sim plan predicts for so many feeds. Nobody polls but those who measure.
+func (f *cobraFleet) told(cores float64) {
+	f.b.Helper()
+	f.memory("loaded")
+	most, sum := 0, 0
+	var found []plan.Use
+	for _, one := range f.status(f.fleet.peers[0]).list("peers") {
+		feeds, _ := one.(map[string]any)["feeds"].(float64)
+		most, sum = max(most, int(feeds)), sum+int(feeds)
+		found = append(found, plan.Use{plan.Interests: feeds})
+	}
+	for i, p := range f.fleet.peers { // in another order, which no sum shows
+		found[i][plan.Memory], found[i][plan.Processor] = resident(f.b, p, "RssAnon")*1024, cores/float64(len(found))
+	}
+	sites := int64(math.Round(f.site.rate / cobraRate))
+	load := plan.Load{Feeds: sites, Limit: cobraLimit, Poll: 365 * 24 * time.Hour, Machine: plan.Machine{Memory: 1 << 30, Cores: 1, Bandwidth: 1e8}}
+	for _, x := range load.Against(plan.DefaultCosts(), found)[:plan.Inbound] {
+		f.b.ReportMetric(x.Found/x.Predicted, x.Resource+"-found/planned")
+	}
+	if sum != f.total {
+		f.b.Errorf("the fleet serves %d personal feeds, not %d", sum, f.total)
+	}
+	f.b.ReportMetric(float64(most)*float64(len(f.fleet.peers))/float64(sum), "fullest/mean")
+}
+
+func (f *cobraFleet) status(at *peer) object {
+	f.b.Helper()
+	r := command(f.b, "fleet", "--json", "--data", at.data)
+	if len(r.objects) != 1 {
+		f.b.Fatal(r)
+	}
+	return r.objects[0]
 }
