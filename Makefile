@@ -19,7 +19,7 @@ PURE     := ./group/... ./ring/... ./internal/peer/... ./internal/match ./intern
 PROCESSES := ./integration ./internal/sim/holes
 UNRACED  := ./cmd/feedring ./cmd/feedring-sim ./internal/history ./internal/host ./internal/origin/document ./internal/origin/fetch ./internal/origin/watch ./internal/sim/experiment/smallweb ./internal/store
 # Of the stripped binary, in bytes.
-MAXSIZE  := 42500000
+MAXSIZE  := 42600000
 
 # Tools are pinned, and land in bin/tools only.
 BUF         := npx --yes @bufbuild/buf@1.75.0
