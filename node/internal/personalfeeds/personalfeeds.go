@@ -20,8 +20,8 @@ import (
 	"github.com/feedring/feedring/node/internal/storage"
 )
 
-// listed is how many feeds one page of a list has.
-const listed = 4_000
+// listed is how many feeds one page of a list has: all are gone through for each page.
+const listed = 10_000
 
 // Views tells what the machine knows.
 type Views interface{ View() *peer.View }
