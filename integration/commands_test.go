@@ -253,6 +253,11 @@ func TestAsking(t *testing.T) {
 			t.Errorf("%v: %v", c.args, r)
 		}
 	}
+	elsewhere := n.peer([]*peer{p}, "sport=ball@"+o.feed(newFeed("ball", 1)))
+	until(t, 15*time.Second, "a mistyped provider of a group that the asked peer is not in", func() bool {
+		r := command(t, "query", "--json", "--peer", elsewhere.addr, "--provider", "aksed")
+		return r.code == 3 && strings.Contains(r.stderr, `did you mean "asked"`)
+	})
 	p.kill()
 	until(t, 15*time.Second, "an incomplete answer that names who is away", func() bool {
 		r := n.query(q, "--theme", "news", "--since", "30d")
