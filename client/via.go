@@ -33,7 +33,7 @@ const relayPatience = time.Minute
 // via has a client for each theme, which asks through relays under a key of its own. It is
 // the Transport of a client that asks nobody itself.
 type via struct {
-	*relays.Relays
+	relays  *relays.Relays
 	network string
 	fixed   bool // there is one relay
 
@@ -56,7 +56,7 @@ func newVia(ctx context.Context, cfg Config, network string) (*Client, error) {
 	for _, p := range cfg.Known {
 		r.Peers.Learn(p)
 	}
-	v := &via{Relays: r, network: network, fixed: to.Via != "", themes: make(map[feedring.Theme]*Client)}
+	v := &via{relays: r, network: network, fixed: to.Via != "", themes: make(map[feedring.Theme]*Client)}
 	c := NewWith(v, network, nil)
 	c.peers, c.via, c.log, c.blocks = r.Peers, v, cmp.Or(cfg.Logger, slog.Default()), cfg.Blocks
 	return c, nil
@@ -68,7 +68,7 @@ func (c *Client) through(ctx context.Context, theme feedring.Theme) (*Client, er
 	if v == nil {
 		return c, nil
 	}
-	if err := v.LearnPeers(ctx); err != nil {
+	if err := v.relays.LearnPeers(ctx); err != nil {
 		return nil, err
 	}
 	v.mu.Lock()
@@ -76,7 +76,7 @@ func (c *Client) through(ctx context.Context, theme feedring.Theme) (*Client, er
 	if one := v.themes[theme]; one != nil {
 		return one, nil
 	}
-	circuits, err := v.Circuits()
+	circuits, err := v.relays.Circuits()
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +86,9 @@ func (c *Client) through(ctx context.Context, theme feedring.Theme) (*Client, er
 	v.themes[theme] = one
 	return one, nil
 }
+
+// ID implements Transport: relays see it, and nobody else.
+func (v *via) ID() feedring.PeerID { return v.relays.ID() }
 
 // Open implements Transport.
 func (v *via) Open(context.Context, feedring.PeerID, feedring.Verb) (Stream, error) {
@@ -103,7 +106,7 @@ func (v *via) Close() error {
 	for _, one := range themes {
 		one.conns.Close()
 	}
-	return v.Relays.Close()
+	return v.relays.Close()
 }
 
 // passed is the Transport of one theme's client.
@@ -123,3 +126,6 @@ func (p passed) Open(ctx context.Context, end feedring.PeerID, verb feedring.Ver
 
 // Learn implements Transport: only relays know where peers are.
 func (p passed) Learn(feedring.PeerID, []string) {}
+
+// Close implements Transport: circuits end with their relays.
+func (p passed) Close() error { return nil }

@@ -27,10 +27,10 @@ const (
 
 // Circuits are those under one key: one to each end, with a stream for each request.
 type Circuits struct {
-	*Relays
-	key  crypto.PrivKey
-	id   feedring.PeerID
-	open map[feedring.PeerID]*openCircuit // guarded by Relays.mu
+	relays *Relays
+	key    crypto.PrivKey
+	id     feedring.PeerID
+	open   map[feedring.PeerID]*openCircuit // guarded by Relays.mu
 }
 
 // openCircuit is a circuit that streams are opened on.
@@ -66,23 +66,24 @@ func (p *Circuits) ID() feedring.PeerID { return p.id }
 // Open opens a stream to a peer for one verb. It blocks until ctx ends. The relay in use is
 // no end, unless it is the one to serve and there is another relay.
 func (p *Circuits) Open(ctx context.Context, end feedring.PeerID, verb feedring.Verb) (*Stream, error) {
-	_ = p.LearnPeers(ctx)
-	inUse := p.order("")[0].id
-	if end == inUse && (verb != wire.VerbAttach || p.fixed) {
+	v := p.relays
+	_ = v.LearnPeers(ctx)
+	inUse := v.order("")[0].id
+	if end == inUse && (verb != wire.VerbAttach || v.fixed) {
 		return nil, fmt.Errorf("%w: %s is the relay itself, which would learn who asks what: name another relay", ErrRelay, end)
 	}
 	if end == inUse {
-		p.log.Warn("the relay itself is to answer: it is asked through another one, and may find out by the time who asks", "relay", end)
+		v.log.Warn("the relay itself is to answer: it is asked through another one, and may find out by the time who asks", "relay", end)
 	}
 	for {
-		p.mu.Lock()
+		v.mu.Lock()
 		l, stands := p.open[end]
 		if !stands {
 			l = &openCircuit{of: p, end: end, ready: make(chan struct{})}
-			p.open[end], p.circuits[l] = l, true
+			p.open[end], v.circuits[l] = l, true
 		}
 		l.streams++
-		p.mu.Unlock()
+		v.mu.Unlock()
 		if !stands {
 			l.circuit, l.err = p.dial(ctx, end)
 			l.heard.Store(time.Now().UnixNano())
@@ -91,7 +92,7 @@ func (p *Circuits) Open(ctx context.Context, end feedring.PeerID, verb feedring.
 		select {
 		case <-l.ready:
 		case <-ctx.Done():
-			p.leave(l)
+			v.leave(l)
 			return nil, ctx.Err()
 		}
 		err := l.err
@@ -101,8 +102,8 @@ func (p *Circuits) Open(ctx context.Context, end feedring.PeerID, verb feedring.
 				return newStream(s, l), nil
 			}
 		}
-		p.drop(l)
-		p.leave(l)
+		v.drop(l)
+		v.leave(l)
 		if !stands || ctx.Err() != nil { // else it was lost a while ago
 			return nil, err
 		}
@@ -164,18 +165,19 @@ func (v *Relays) drop(l *openCircuit) {
 
 // dial opens a circuit once there is a place.
 func (p *Circuits) dial(ctx context.Context, end feedring.PeerID) (*circuit.Circuit, error) {
+	v := p.relays
 	select {
-	case p.places <- struct{}{}:
+	case v.places <- struct{}{}:
 	default:
-		p.Relays.end(func(*openCircuit) bool { return true })
+		v.end(func(*openCircuit) bool { return true })
 		select {
-		case p.places <- struct{}{}:
+		case v.places <- struct{}{}:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 	var c *circuit.Circuit
-	err := p.each(ctx, end, func(r *relay) (err error) {
+	err := v.each(ctx, end, func(r *relay) (err error) {
 		for range busyPauses {
 			c, err = p.circuit(ctx, r, end)
 			var refused *wire.RemoteError
@@ -193,21 +195,22 @@ func (p *Circuits) dial(ctx context.Context, end feedring.PeerID) (*circuit.Circ
 		return err
 	})
 	if err != nil {
-		<-p.places
+		<-v.places
 		return nil, err
 	}
 	return c, nil
 }
 
 func (p *Circuits) circuit(ctx context.Context, r *relay, end feedring.PeerID) (*circuit.Circuit, error) {
-	raw, err := p.stream(ctx, r)
+	v := p.relays
+	raw, err := v.stream(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	p.mu.Lock()
-	p.ends[end] = true
-	p.mu.Unlock()
+	v.mu.Lock()
+	v.ends[end] = true
+	v.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, tryWithin)
 	defer cancel()
-	return circuit.Dial(ctx, raw, p.key, p.network, end)
+	return circuit.Dial(ctx, raw, p.key, v.network, end)
 }

@@ -17,7 +17,7 @@ type Stream struct {
 }
 
 func newStream(raw circuit.Stream, on *openCircuit) *Stream {
-	return &Stream{raw, on, sync.OnceFunc(func() { on.of.leave(on) })}
+	return &Stream{raw, on, sync.OnceFunc(func() { on.of.relays.leave(on) })}
 }
 
 // Read implements client.Stream.
@@ -56,7 +56,7 @@ func (s *Stream) Reset() error {
 	defer s.leave()
 	err := s.raw.Reset()
 	if time.Since(time.Unix(0, s.on.heard.Load())) > silentFor {
-		s.on.of.drop(s.on)
+		s.on.of.relays.drop(s.on)
 	}
 	return err
 }
