@@ -14,7 +14,7 @@ func TestPlanTellsPeersAndWhatIsMissing(t *testing.T) {
 		t.Fatal(code, stderr)
 	}
 	for _, want := range []string{
-		"10 peers: memory binds", "81.8 %", "48.5 entries a second", "each other (9) takes 111111 interests more",
+		"10 peers: processor binds", "69.3 %", "48.5 entries a second", "each other (9) takes 111111 interests more",
 		"each of the 34 groups, beside these, at least: 2,", "GOMEMLIMIT=921MiB feedring serve --fleet-key fleet.key --join ADDR", "not for a fleet", "Not counted:",
 	} {
 		if !strings.Contains(stdout, want) {
@@ -55,7 +55,7 @@ func TestPlanAsJSON(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"most_interests": 4000000, "item_processor": 0.00002}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for rule, peers := range map[string]int{"feedring": 37, "cobra": 57} {
+	for rule, peers := range map[string]int{"feedring": 31, "cobra": 57} {
 		code, stdout, stderr := play(t, "plan", "--feeds", "250000", "--interests", "40000000", "--costs", file, "--rule", rule, "--json")
 		var r planResult
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != 0 || len(r.Costs) == 0 {

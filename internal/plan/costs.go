@@ -63,9 +63,9 @@ type Row struct {
 var rows = [costs]Row{
 	PeerMemory:         {Name: "peer_memory", Value: 48e6, Unit: "bytes", Source: "measured, performance 6: -bench IdlePeer ./integration"},
 	PeerProcessor:      {Name: "peer_processor", Value: 0.00044, Unit: "cores", Source: "measured, performance 6: -bench IdlePeer ./integration"},
-	InterestMemory:     {Name: "interest_memory", Value: 523, Unit: "bytes an interest", Source: "measured, performance 12: (541 - 92 MiB) / 900,000, -bench PersonalFeeds ./node"},
-	ItemMemory:         {Name: "item_memory", Value: 14.1, Unit: "bytes a listed entry", Source: "measured, performance 13: (117 MiB / 100,000 - 523) / 50, -bench 'Full$' ./internal/readerfeeds/personal"},
-	Collector:          {Name: "collector", Value: 1.25, Unit: "bytes a byte of heap", Source: "reckoned: a quarter for the garbage collector, held to by GOMEMLIMIT", positive: true},
+	InterestMemory:     {Name: "interest_memory", Value: 384, Unit: "bytes an interest", Source: "measured, performance 12: (384 - 54 MiB) / 900,000, -bench PersonalFeeds ./node"},
+	ItemMemory:         {Name: "item_memory", Value: 9.6, Unit: "bytes a listed entry", Source: "measured, performance 13: (83 MiB / 100,000 - 384) / 50, -bench 'Full$' ./internal/readerfeeds/personal"},
+	Collector:          {Name: "collector", Value: 1.45, Unit: "bytes a byte of heap", Source: "measured: (710 MiB - 48 MB) / (384 + 10 × 9.6) B a million, FEEDRING_FLEET=1000000x1 -bench FleetCobra ./integration: a quarter is garbage, the rest is room between values", positive: true},
 	EntryProcessor:     {Name: "entry_processor", Value: 120e-6, Unit: "core seconds an entry", Source: "measured, performance 41: 602 µs / 5 peers, -bench MembersBurst ./node"},
 	GiveProcessor:      {Name: "give_processor", Value: 1.5e-9, Unit: "core seconds an entry and interest", Source: "measured, performance 13: 1.5 ms a million, matching included, -bench Give/subs=1000000 ./internal/readerfeeds/personal"},
 	UnchangedProcessor: {Name: "unchanged_processor", Value: 30e-6, Unit: "core seconds a poll", Source: "measured, performance 20: 2 / 66,700, -bench Front ./integration"},
