@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -177,7 +178,7 @@ func planText(out io.Writer, r plan.Result, costs plan.Costs) {
 	}
 	_, _ = fmt.Fprintf(out, ".\nPeers in each of the %d groups, beside these, at least: %d, with %.0f leases each for its readers and for these peers.\n\n",
 		r.Groups, r.PerGroup, costs[plan.MostLeases])
-	_, _ = fmt.Fprintf(out, "Each peer, with one key for all (feedring fleet new fleet.key), and the interests at any of them:\n  GOMEMLIMIT=%dMiB feedring serve --fleet-key fleet.key --join ADDR\n  feedring subscription add --theme THEME --limit %d WORDS\n\n", int64(m.Memory*(1-l.Spare))>>20, l.Limit)
+	_, _ = fmt.Fprintf(out, "Each peer, with one key for all (feedring fleet new fleet.key), one --public-url for all, and the interests at any of them:\n  GOMEMLIMIT=%dMiB feedring serve --fleet-key fleet.key --interests %.0f --public-url URL --join ADDR\n  feedring subscription add --theme THEME --limit %d WORDS\n\n", int64(m.Memory*(1-l.Spare))>>20, math.Ceil(r.Each), l.Limit)
 	_, _ = fmt.Fprintln(out, strings.Join(planNotes, "\n"))
 }
 

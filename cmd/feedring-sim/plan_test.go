@@ -15,7 +15,7 @@ func TestPlanTellsPeersAndWhatIsMissing(t *testing.T) {
 	}
 	for _, want := range []string{
 		"10 peers: processor binds", "69.3 %", "48.5 entries a second", "each other (9) takes 111111 interests more",
-		"each of the 34 groups, beside these, at least: 2,", "GOMEMLIMIT=921MiB feedring serve --fleet-key fleet.key --join ADDR", "not for a fleet", "Not counted:",
+		"each of the 34 groups, beside these, at least: 2,", "GOMEMLIMIT=921MiB feedring serve --fleet-key fleet.key --interests 1000000 --public-url URL --join ADDR", "not for a fleet", "Not counted:",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)

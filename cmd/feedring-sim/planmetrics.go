@@ -109,7 +109,29 @@ func (r *metricsReader) read(ctx context.Context) ([]runningPeer, error) {
 		}
 		peers[i] = runningPeer{address, use}
 	}
+	withoutShared(peers)
 	return peers, nil
+}
+
+// withoutShared takes the network off peers at one host: each tells all that passes the
+// machine's interfaces, what they say to each other too.
+func withoutShared(peers []runningPeer) {
+	host := func(p runningPeer) string {
+		u, err := url.Parse(p.URL)
+		if err != nil {
+			return p.URL
+		}
+		return u.Hostname()
+	}
+	count := make(map[string]int)
+	for _, p := range peers {
+		count[host(p)]++
+	}
+	for i := range peers {
+		if count[host(peers[i])] > 1 {
+			peers[i].Use[plan.Inbound], peers[i].Use[plan.Outbound] = plan.Untold, plan.Untold
+		}
+	}
 }
 
 func (r *metricsReader) readAll(ctx context.Context) ([]sample, error) {
@@ -313,6 +335,6 @@ func runningText(out io.Writer, r running, load plan.Load) {
 		}
 		_, _ = fmt.Fprintf(out, "Peers needed %s, %d interests, with these factors: %d (%s binds); %d run.\n", x.name, x.of.Load.Interests, x.of.Peers, x.of.Binds, len(r.Peers))
 	}
-	_, _ = fmt.Fprintf(out, "\nMemory is what is resident, mapped files of the store among it. The network is all that passed the machine's, or the container's, interfaces, loopback too.\n"+
+	_, _ = fmt.Fprintf(out, "\nMemory is what is resident, mapped files of the store among it. The network is all that passed the machine's, or the container's, interfaces, loopback too; of several peers at one host it is left out.\n"+
 		"A factor is applied where the peers use a hundredth of a resource or more.\n")
 }

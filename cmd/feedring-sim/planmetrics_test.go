@@ -66,7 +66,12 @@ func TestPlanLearnsFromRunningPeers(t *testing.T) {
 	if x := r.Running.Compared[3]; x.Found != -1 || x.Applied || x.Factor != 1 {
 		t.Errorf("a network that is not told: %+v", x)
 	}
-	if x := r.Running.Compared[2]; x.Found <= 0 || x.Applied {
+	if x := r.Running.Compared[2]; x.Found != -1 || x.Applied {
+		t.Errorf("the network of a machine with two peers: %+v", x)
+	}
+	if code, one, stderr := planOf(t, peers[:1]); code != 0 {
+		t.Error(code, stderr)
+	} else if x := one.Running.Compared[2]; x.Found <= 0 || x.Applied {
 		t.Errorf("a network that is hardly used: %+v", x)
 	}
 	// 1.8 M interests at the factor 2.34: 1.63 KB each, in nine tenths of a GiB less 112 MB.
