@@ -211,7 +211,7 @@ func (f *follower) tellUnserved() {
 	if f.options.Unserved == nil {
 		return
 	}
-	now := time.Now()
+	now, silent := time.Now(), false
 	themes := []feedring.Theme{}
 	for _, g := range f.groups {
 		switch {
@@ -220,10 +220,13 @@ func (f *follower) tellUnserved() {
 			g.idle = time.Time{}
 		case g.idle.IsZero():
 			g.idle = now
+		case f.client.relaySilent(g.idle): // the time counts from when one is there
+			g.idle, silent = now, true
 		case now.Sub(g.idle) >= unservedAfter:
 			themes = append(themes, g.theme)
 		}
 	}
+	f.tellRelay(silent, now)
 	slices.Sort(themes)
 	if !slices.Equal(themes, f.unserved) {
 		f.unserved = themes

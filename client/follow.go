@@ -50,7 +50,8 @@ type FollowOptions struct {
 	// Unserved is called where nobody serves some groups for seconds, with all of
 	// them, and when that changes: with an empty list that is not nil where all
 	// are served again. Where a query names a provider and no theme, groups that
-	// never served it do not count. Nil: nobody is told.
+	// never served it do not count. While nothing comes through a relay nobody is
+	// told: a group may be served all the same. Nil: nobody is told.
 	Unserved func(themes []feedring.Theme)
 	// Within is how long the first answer may take; 0: 10 s.
 	Within time.Duration
@@ -131,6 +132,7 @@ type follower struct {
 	resumed   bool
 	refused   bool      // that nobody serves this side was told
 	noRelay   time.Time // since when the relay passes nothing on; zero: it does
+	silent    lostRelay
 }
 
 // restore takes up where Resume or Cursor say.

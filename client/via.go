@@ -80,7 +80,7 @@ func (c *Client) through(ctx context.Context, theme feedring.Theme) (*Client, er
 	if err != nil {
 		return nil, err
 	}
-	one := NewWith(passed{circuits, v.fixed}, v.network, nil)
+	one := NewWith(passed{circuits, v.fixed, v.relays.Heard}, v.network, nil)
 	one.conns.IdleFor(relays.Idle)
 	one.peers, one.log, one.blocks, one.sites = c.peers, c.log, c.blocks, c.sites
 	v.themes[theme] = one
@@ -112,7 +112,42 @@ func (v *via) Close() error {
 // passed is the Transport of one theme's client.
 type passed struct {
 	*relays.Circuits
-	fixed bool // there is one relay
+	fixed bool             // there is one relay
+	heard func() time.Time // as of Relays
+}
+
+// lostRelay is since when a follower waits for a relay. The zero lostRelay does not.
+type lostRelay struct {
+	since time.Time
+	told  bool
+}
+
+// relaySilent reports whether nothing came through a relay since a time: then nobody is known
+// to serve or not to serve. Without relays it is false.
+func (c *Client) relaySilent(since time.Time) bool {
+	through, ok := c.transport.(passed)
+	return ok && !through.heard().After(since)
+}
+
+// tellRelay logs that nothing comes through a relay, once that lasts, and that it does again.
+func (f *follower) tellRelay(silent bool, now time.Time) {
+	l := &f.silent
+	switch {
+	case !silent:
+		if l.told {
+			f.client.log.Warn("a relay passes this on again: going on")
+		}
+		*l = lostRelay{}
+	case l.since.IsZero():
+		l.since = now
+	case !l.told && now.Sub(l.since) >= unservedAfter:
+		l.told = true
+		if f.client.transport.(passed).fixed {
+			f.client.log.Warn("nothing comes through the relay: waiting for it", "at_most", relayPatience)
+		} else {
+			f.client.log.Warn("nothing comes through the relay: looking for another one")
+		}
+	}
 }
 
 // Open implements Transport.

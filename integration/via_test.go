@@ -8,7 +8,8 @@ import (
 )
 
 // TestAskingThroughARelay: a query through a relay has the entries of a direct one. A follower
-// whose relay is killed goes on through another one, and prints every entry once.
+// whose relay is killed goes on through another one, prints every entry once, and does not
+// tell that nobody serves the theme.
 // Through a relay that is away nothing is asked.
 func TestAskingThroughARelay(t *testing.T) {
 	t.Parallel()
@@ -49,6 +50,11 @@ func TestAskingThroughARelay(t *testing.T) {
 	until(t, 20*time.Second, "a new entry again", func() bool { return len(printed()) >= 5+len(want) })
 	if got := printed(); !slices.Equal(slices.Sorted(slices.Values(got[5:])), slices.Sorted(slices.Values(want))) || len(got) != 5+len(want) {
 		t.Fatalf("%q were printed after the first answer, want %q", got[5:], want)
+	}
+	for _, o := range objects(f.output()) {
+		if o.str("event") == "unserved" {
+			t.Errorf("a lost relay is told as a theme that nobody serves: %v", o)
+		}
 	}
 
 	r := command(t, "query", "--via", first.addr, "--peer", p.addr, "--theme", "news")

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/feedring/feedring"
@@ -51,6 +52,7 @@ type Relays struct {
 	network string
 	fixed   bool // there is one
 	log     *slog.Logger
+	heard   atomic.Int64  // see Heard, as Unix nanoseconds
 	places  chan struct{} // a token for each circuit
 	naming  chan struct{} // a token for who asks for names
 
@@ -120,6 +122,10 @@ func (v *Relays) ID() feedring.PeerID { return v.host.ID() }
 
 // Close closes the host, and all circuits with it.
 func (v *Relays) Close() error { return v.host.Close() }
+
+// Heard is when something last came through a relay, or a relay said that it passes on, but
+// not to that end. It is 1970 where that never was.
+func (v *Relays) Heard() time.Time { return time.Unix(0, v.heard.Load()) }
 
 // LearnPeers asks a relay for peers, unless that was done a while ago. Where nobody answers
 // now, those of before do.
@@ -209,11 +215,16 @@ func (v *Relays) each(ctx context.Context, end feedring.PeerID, do func(*relay) 
 		var refused *wire.RemoteError
 		switch errors.As(err, &refused); {
 		case err == nil:
+			v.heard.Store(time.Now().UnixNano())
 			v.worked(r)
 			return nil
-		case ctx.Err() != nil, refused == nil && !errors.Is(err, circuit.ErrSilent):
-			return err // the end's failure, or the caller's end
+		case ctx.Err() != nil:
+			return err
+		case refused == nil && !errors.Is(err, circuit.ErrSilent):
+			v.heard.Store(time.Now().UnixNano())
+			return err // the end's failure
 		case refused != nil && refused.Kind == feedringv1.ErrorKind_ERROR_KIND_UNKNOWN:
+			v.heard.Store(time.Now().UnixNano())
 			v.mu.Lock()
 			defer v.mu.Unlock()
 			if r.unknown == nil || len(r.unknown) >= mostUnknown {

@@ -38,13 +38,14 @@ func TestAnotherRelayTakesOver(t *testing.T) {
 		err   error // of relay a
 		tried string
 		next  feedring.PeerID
+		heard bool // of relay a alone
 	}{
-		{"silent", circuit.ErrSilent, "[a b]", "b"},
-		{"full", refusal(feedringv1.ErrorKind_ERROR_KIND_BUSY), "[a b]", "b"},
-		{"passes nothing on", refusal(feedringv1.ErrorKind_ERROR_KIND_UNAVAILABLE), "[a b]", "b"},
-		{"does not know the end", refusal(feedringv1.ErrorKind_ERROR_KIND_UNKNOWN), "[a]", "a"},
-		{"the end is another", errors.New("peer id mismatch"), "[a]", "a"},
-		{"well", nil, "[a]", "a"},
+		{"silent", circuit.ErrSilent, "[a b]", "b", false},
+		{"full", refusal(feedringv1.ErrorKind_ERROR_KIND_BUSY), "[a b]", "b", false},
+		{"passes nothing on", refusal(feedringv1.ErrorKind_ERROR_KIND_UNAVAILABLE), "[a b]", "b", false},
+		{"does not know the end", refusal(feedringv1.ErrorKind_ERROR_KIND_UNKNOWN), "[a]", "a", true},
+		{"the end is another", errors.New("peer id mismatch"), "[a]", "a", true},
+		{"well", nil, "[a]", "a", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -59,6 +60,12 @@ func TestAnotherRelayTakesOver(t *testing.T) {
 				time.Sleep(2 * restsFor)
 				if next := v.order("")[0].id; fmt.Sprint(tried) != c.tried || next != c.next {
 					t.Errorf("%v were tried, %s is next", tried, next)
+				}
+				alone := someRelays("a")
+				began := time.Now()
+				time.Sleep(time.Second)
+				if _ = alone.each(t.Context(), "end", func(*relay) error { return c.err }); alone.Heard().After(began) != c.heard {
+					t.Errorf("a relay was heard at %v, and asked a second after %v", alone.Heard(), began)
 				}
 			})
 		})

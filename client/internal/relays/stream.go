@@ -24,7 +24,9 @@ func newStream(raw circuit.Stream, on *openCircuit) *Stream {
 func (s *Stream) Read(b []byte) (int, error) {
 	n, err := s.raw.Read(b)
 	if n > 0 {
-		s.on.heard.Store(time.Now().UnixNano())
+		now := time.Now().UnixNano()
+		s.on.heard.Store(now)
+		s.on.of.relays.heard.Store(now)
 	}
 	return n, err
 }
