@@ -79,7 +79,11 @@ func (f *askFlags) overNetwork() bool { return len(f.peers.Values) > 0 || f.via 
 
 func (f *askFlags) check() error {
 	if f.overNetwork() && f.URL != "" {
-		return exit.Usage("--peer and --api exclude each other: ask the network, or one running peer")
+		given := "--peer"
+		if len(f.peers.Values) == 0 {
+			given = "--via"
+		}
+		return exit.Usage("%s and --api exclude each other: ask the network, or one running peer", given)
 	}
 	if f.via == client.AnyRelay && len(f.peers.Values) == 0 {
 		return exit.Usage("--via any: name a peer of the network with --peer, or the peer to ask through with --via")

@@ -157,6 +157,9 @@ func one(what string) cobra.PositionalArgs {
 	}
 }
 
+// longestInvitation is how long peers let an invitation be valid.
+const longestInvitation = 366 * 24 * time.Hour
+
 func (a *commands) invite() *cobra.Command {
 	var f command.PeerFlags
 	quota, uses, note := 50, 1, ""
@@ -173,7 +176,7 @@ func (a *commands) invite() *cobra.Command {
   feedring invite list`,
 		Args: command.OneOf("list or revoke"),
 		RunE: a.asked(&f, func(ctx context.Context, peer *api.Client) error {
-			if time.Duration(expires) < time.Second {
+			if time.Duration(expires) < time.Second || time.Duration(expires) > longestInvitation {
 				return exit.Usage("--expires %s: choose between 1s and 366d", &expires)
 			}
 			raw, err := peer.InviteUser(ctx, quota, uses, time.Duration(expires), note)
