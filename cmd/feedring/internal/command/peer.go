@@ -2,11 +2,13 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -14,6 +16,7 @@ import (
 	"github.com/feedring/feedring/cmd/feedring/internal/api"
 	"github.com/feedring/feedring/cmd/feedring/internal/exit"
 	"github.com/feedring/feedring/cmd/feedring/internal/options"
+	"github.com/feedring/feedring/cmd/feedring/internal/show"
 )
 
 // PeerFlags name a running peer, for commands that only it can answer.
@@ -47,9 +50,20 @@ func (e *Env) Running(f *PeerFlags) (*api.Client, error) {
 		if err != nil {
 			return nil, exit.Usage("%w", err)
 		}
+		if !guessed {
+			e.warnOfOpenToken(tokenFile)
+		}
 		return c, nil
 	}
 	return api.New(api.Config{Socket: filepath.Join(e.Data, "feedring.sock"), Instead: f.Instead})
+}
+
+// warnOfOpenToken says that other users can read a token file, which is a key.
+func (e *Env) warnOfOpenToken(path string) {
+	if is, err := os.Stat(path); err == nil && is.Mode().IsRegular() && is.Mode()&0o077 != 0 && runtime.GOOS != "windows" {
+		fmt.Fprintf(e.Stderr, "feedring: warning: others can read %s, which is a key (mode %#o): run chmod 600 %s\n",
+			show.Printable(path), is.Mode().Perm(), show.ShellWord(path))
+	}
 }
 
 // PeerRuns reports whether a peer answers at the socket in --data.
