@@ -129,6 +129,7 @@ func (o *Feeds) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 		f := o.feeds.Get(spec.URL)
 		if f != nil {
 			known = f.spec()
+			spec = withTheme(known, spec)
 		}
 		first, twice := named[spec.URL]
 		switch ok := f != nil; {
@@ -157,6 +158,16 @@ func (o *Feeds) fresh(specs []feedring.FeedSpec, said []web.Added) []int {
 		}
 	}
 	return fresh
+}
+
+// withTheme fills in the theme of a known feed where it is added again with a weight alone. Only a
+// feed that is not known yet is private for want of a theme.
+func withTheme(known, asked feedring.FeedSpec) feedring.FeedSpec {
+	usual := known.Provider == asked.Provider || asked.Provider == feedring.ProviderOf(asked.URL)
+	if asked.Weight != 0 && asked.Theme == "" && usual {
+		asked.Theme, asked.Provider, asked.Share = known.Theme, known.Provider, known.Share
+	}
+	return asked
 }
 
 // sameFeed reports whether a feed that is asked for is the known one: who names

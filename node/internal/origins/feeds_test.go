@@ -354,7 +354,36 @@ func TestWeightIsKept(t *testing.T) {
 	fixed := feedring.FeedSpec{URL: "https://example.org/fixed", Theme: "sport", Provider: "example.org"}
 	l = newSiteOfFeeds(t, s, p, fixed)
 	fixed.Weight = 2
-	if err := l.add(t.Context(), fixed); err == nil || !strings.Contains(err.Error(), "[[feeds]]") {
-		t.Errorf("a feed of the configuration: %v", err)
+	for _, fixed.Theme = range []feedring.Theme{"sport", ""} {
+		if err := l.add(t.Context(), fixed); err == nil || !strings.Contains(err.Error(), "[[feeds]]") {
+			t.Errorf("a feed of the configuration: %v", err)
+		}
+	}
+}
+
+// A weight alone changes that of a published feed: the theme need not be repeated. Another
+// provider, and the feed without theme and weight, are refused as before.
+func TestWeightAlone(t *testing.T) {
+	s, p := openStore(t), writer(nil, newSealer(t))
+	p.Store = s
+	l := newSiteOfFeeds(t, s, p)
+	asked := testSpec
+	asked.Share = "title"
+	check(t, l.add(t.Context(), asked))
+	again := feedring.FeedSpec{URL: asked.URL, Provider: feedring.ProviderOf(asked.URL), Weight: 2}
+	check(t, l.add(t.Context(), again))
+	asked.Weight = 2
+	if got := specOf(newSiteOfFeeds(t, s, p), asked.URL); got != asked {
+		t.Errorf("it is %+v, want %+v", got, asked)
+	}
+	for _, change := range []func(*feedring.FeedSpec){
+		func(f *feedring.FeedSpec) { f.Weight = 0 },
+		func(f *feedring.FeedSpec) { f.Provider = "another.example" },
+		func(f *feedring.FeedSpec) { f.Theme = "weather" },
+	} {
+		other := again
+		if change(&other); l.add(t.Context(), other) == nil {
+			t.Errorf("%+v is taken for the known feed", other)
+		}
 	}
 }

@@ -202,7 +202,7 @@ func (a *commands) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 		}
 		g.Add(cmp.Or(show.Printable(feed.Theme), "(private)"), show.Printable(feed.Provider), addressOf(feed),
 			strconv.Itoa(feed.Entries), a.lastFetch(feed.LastFetch, feed.FetchedBy, feed.Rests, feed.Turn, feed.Turns), cmp.Or(show.Printable(feed.Error), "-"),
-			strconv.Itoa(feed.Readers), cmp.Or(show.Printable(feed.Front), "-"))
+			readersOf(&feed), cmp.Or(show.Printable(feed.Front), "-"))
 		offers = append(offers, omittedLine(show.Printable(feed.URL), feed.Taken, feed.In), a.carriedLine(&feed), a.joinOffer(feed.URL, feed.Joinable))
 	}
 	if asJSON {
@@ -212,6 +212,14 @@ func (a *commands) printFeeds(feeds []json.RawMessage, asJSON bool) error {
 		return err
 	}
 	return a.printOffers(offers)
+}
+
+// readersOf is how many read a feed, and the weight that counts instead of them, if it was fixed.
+func readersOf(feed *api.Feed) string {
+	if feed.Weight == 0 {
+		return strconv.Itoa(feed.Readers)
+	}
+	return fmt.Sprintf("%d (weight %v)", feed.Readers, feed.Weight)
 }
 
 // omittedLine says how many entries of a feed's document were taken; empty: all.

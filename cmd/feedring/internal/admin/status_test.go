@@ -2,12 +2,27 @@ package admin
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/feedring/feedring/cmd/feedring/internal/command"
 )
+
+// TestFeedListShowsWeights: where a weight was fixed it stands beside the readers, whom it
+// replaces.
+func TestFeedListShowsWeights(t *testing.T) {
+	var stdout bytes.Buffer
+	a := &commands{&command.Env{Stdout: &stdout, Now: time.Now}}
+	err := a.printFeeds([]json.RawMessage{
+		json.RawMessage(`{"url":"https://a.example/","theme":"news","readers":3,"weight":0.5}`),
+		json.RawMessage(`{"url":"https://b.example/","theme":"news","readers":4}`),
+	}, false)
+	if got := stdout.String(); err != nil || strings.Count(got, "3 (weight 0.5)") != 1 || strings.Count(got, "weight") != 1 {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
 
 // TestFeedTable shows what a person looks for, in 80 columns.
 func TestFeedTable(t *testing.T) {
