@@ -333,6 +333,14 @@ var (
 	ErrFilling = errors.New("the personal feed is being filled")
 )
 
+// UnsureError is ErrUnsure with the peers that do not answer.
+type UnsureError struct{ Silent []feedring.PeerID }
+
+func (e *UnsureError) Error() string { return ErrUnsure.Error() }
+
+// Unwrap returns ErrUnsure.
+func (e *UnsureError) Unwrap() error { return ErrUnsure }
+
 // ElsewhereError says which peer serves what was to be changed.
 type ElsewhereError struct{ Peer feedring.PeerID }
 

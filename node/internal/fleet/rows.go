@@ -96,18 +96,36 @@ func (k *Keeper) Get(ctx context.Context, key fleet.Key) (fleet.Row, error) {
 	return fleet.Row{}, ErrUnknown
 }
 
-// Rows returns the rows of a kind in a slot that were not deleted, as Get does.
+// Rows returns the rows of a kind in a slot that were not deleted, as Get does. With an
+// *UnsureError come those that are here.
 func (k *Keeper) Rows(ctx context.Context, at fleet.Slot, kind fleet.Kind) (rows []fleet.Row, err error) {
-	if !k.settle(ctx, at) {
-		return nil, ErrUnsure
-	}
+	sure := k.settle(ctx, at)
 	all, err := k.all(at.Records() + string(rune(kind)))
 	for _, r := range all {
 		if r.Live() {
 			rows = append(rows, r)
 		}
 	}
+	if err == nil && !sure {
+		err = k.unsure()
+	}
 	return rows, err
+}
+
+// unsure names the members that did not answer.
+func (k *Keeper) unsure() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e := new(UnsureError)
+	for peer, m := range k.members {
+		if m.silent {
+			e.Silent = append(e.Silent, peer)
+		}
+	}
+	if len(e.Silent) == 0 { // it answered meanwhile
+		return ErrUnsure
+	}
+	return e
 }
 
 // write writes rows of one slot that supersede what is there; a row of version 0 is one

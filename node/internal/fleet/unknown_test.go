@@ -137,3 +137,20 @@ func TestAChangeOfARowThatIsNotHereAsksTheOtherHolder(t *testing.T) {
 		t.Error("a new row is not made")
 	}
 }
+
+// TestRowsComeWithThePeersThatMayHaveMore: a list is not refused because a peer is silent.
+func TestRowsComeWithThePeersThatMayHaveMore(t *testing.T) {
+	f := newFleet(t, 3)
+	f.minute()
+	at := f.slotOf("A", "B")
+	a := f.peers["A"]
+	_, key, value := feed(at, 1)
+	a.put(key, value)
+	f.peers["C"].silent, a.patience = true, 100*time.Millisecond
+	f.minute()
+	rows, err := a.Rows(t.Context(), at, fleet.Feed)
+	var unsure *UnsureError
+	if !errors.As(err, &unsure) || !errors.Is(err, ErrUnsure) || len(unsure.Silent) != 1 || unsure.Silent[0] != "C" || len(rows) != 1 {
+		t.Errorf("%v, %v", rows, err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/store"
 	"github.com/feedring/feedring/internal/web"
@@ -22,12 +23,17 @@ type request struct {
 	Value json.RawMessage  `json:"value,omitempty"` // of a new row
 	After string           `json:"after,omitempty"` // of the owner's feeds those with higher ids
 	Most  int              `json:"most,omitempty"`  // of the owner's feeds; 0: all, as peers of before ask
+	Part  bool             `json:"part,omitempty"`  // of a user's feeds: what there is, where some peers do not answer
 }
+
+// reads reports whether nothing is changed, so that a slot's second holder may answer.
+func (r *request) reads() bool { return r.Op == opUser || r.Op == opFeeds }
 
 // reply is the answer.
 type reply struct {
 	Feeds       []feed               `json:"feeds,omitempty"`
-	More        bool                 `json:"more,omitempty"` // of the owner's feeds
+	More        bool                 `json:"more,omitempty"`   // of the owner's feeds
+	Silent      []feedring.PeerID    `json:"silent,omitempty"` // a part of Feeds may be at these, which did not answer
 	User        *web.User            `json:"user,omitempty"`
 	Users       []web.User           `json:"users,omitempty"`
 	Invitations []web.UserInvitation `json:"invitations,omitempty"`
@@ -193,6 +199,10 @@ func (s *Service) doAt(ctx context.Context, id fleet.ID, r *request, answer *rep
 		err = s.dropHere(ctx, id, r.User)
 	case opFeeds:
 		answer.Feeds, err = s.feedsHere(ctx, id.Slot(), r.ID)
+		var unsure *keeper.UnsureError
+		if r.Part && errors.As(err, &unsure) {
+			answer.Silent, err = unsure.Silent, nil
+		}
 	case opRevoke:
 		err = s.revokeHere(ctx, id)
 	case opCancel:

@@ -75,6 +75,7 @@ func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg, pag
 
 const (
 	doWithin   = 5 * time.Second        // two of them for the second holder of a row
+	readWithin = 2 * time.Second        // for the peer that serves where the second holder may answer as well
 	pollWithin = 500 * time.Millisecond // for the peer that serves to begin its answer; then the one that keeps is asked
 	maxReply   = 64 << 20
 	maxAsked   = 64 << 10

@@ -335,3 +335,40 @@ func TestWhatAFleetDoesNotKeepIsRefused(t *testing.T) {
 		t.Errorf("of all themes: %v", err)
 	}
 }
+
+// While others take a lost peer to be there, the second holder of a user's part knows the
+// user's key and tells the user's feeds, with the first as silent. It does not say that
+// there is no such user, and nothing is changed.
+func TestTheSecondHolderAnswersForAUserWhereTheFirstIsSilent(t *testing.T) {
+	all := newPeers(t, 3)
+	_, key, user := inviteAndJoin(t, all[0], all[0], 5, 1)
+	sub, err := all[0].Subscribe(t.Context(), user, feedring.Query{Theme: "news", Words: "gaz"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := fleet.ParseID(user)
+	mute := all[0].cfg.Keeper.Places().Serves(id.Slot())
+	all[0].of.mu.Lock()
+	all[0].of.mute = mute
+	all[0].of.mu.Unlock()
+	nobody, _ := newSecret(id.Slot())
+	for _, p := range all {
+		if p.self == mute {
+			continue
+		}
+		if is, err := p.User(t.Context(), key); err != nil || is != user {
+			t.Errorf("%s: %q, %v", p.self, is, err)
+		}
+		has, _, err := p.Subscriptions(t.Context(), user, "")
+		var silent *web.SilentError
+		if !errors.As(err, &silent) || !slices.Equal(silent.Peers, []feedring.PeerID{mute}) || len(has) != 1 || has[0].ID != sub.ID {
+			t.Errorf("%s: %v, %v", p.self, has, err)
+		}
+		if _, err := p.User(t.Context(), web.UserKeyPrefix+nobody); !errors.As(err, new(*web.AwayError)) {
+			t.Errorf("%s: a user that the first may know: %v", p.self, err)
+		}
+		if err := p.Unsubscribe(t.Context(), user, sub.ID); !errors.As(err, new(*web.AwayError)) {
+			t.Errorf("%s: a feed is revoked: %v", p.self, err)
+		}
+	}
+}

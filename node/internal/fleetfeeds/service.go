@@ -30,18 +30,14 @@ const (
 	againEvery = 250 * time.Millisecond
 )
 
-// at has something done by the peer that serves a slot. Where that one says that it does
-// not, or not yet, it has done nothing, and is asked again: members learn of each other one
-// after the other.
+// at has something done by a peer that may, as holder finds it. Where that one says that it
+// does not, or not yet, it has done nothing, and is asked again: members learn of each other
+// one after the other.
 func (s *Service) at(ctx context.Context, slot fleet.Slot, r *request) (answer reply, err error) {
 	again := time.NewTicker(againEvery)
 	defer again.Stop()
 	for try := 1; ; try++ {
-		to := s.cfg.Keeper.Places().Serves(slot)
-		if to == "" {
-			return reply{}, &web.AwayError{}
-		}
-		answer, err = s.ask(ctx, to, r)
+		answer, err = s.holder(ctx, slot, r)
 		if try == attempts || answer.Failed == nil || answer.Failed.Kind != errorAway {
 			return answer, err
 		}
@@ -53,9 +49,36 @@ func (s *Service) at(ctx context.Context, slot fleet.Slot, r *request) (answer r
 	}
 }
 
+// holder asks the peer that serves a slot. Where that one does not answer and nothing is to
+// be changed, the second holder is asked, whose answer names the first as silent: the others
+// take a peer that was lost to be there for some --refresh.
+func (s *Service) holder(ctx context.Context, slot fleet.Slot, r *request) (answer reply, err error) {
+	places := s.cfg.Keeper.Places()
+	to := places.Serves(slot)
+	if to == "" {
+		return reply{}, &web.AwayError{}
+	}
+	first, second := places.Holders(slot)
+	if to != first || !r.reads() || !places.Present(second) {
+		return s.ask(ctx, to, r, doWithin)
+	}
+	answer, err = s.ask(ctx, to, r, readWithin)
+	if err == nil || answer.Failed != nil {
+		return answer, err
+	}
+	stands, standsErr := s.ask(ctx, second, r, doWithin)
+	switch {
+	case standsErr == nil:
+		stands.Silent = append(stands.Silent, first)
+	case stands.Failed == nil || stands.Failed.Kind == errorAway:
+		return answer, err // asking both again takes long
+	}
+	return stands, standsErr
+}
+
 // ask has something done by a peer, this one or another.
-func (s *Service) ask(ctx context.Context, to feedring.PeerID, r *request) (reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, doWithin)
+func (s *Service) ask(ctx context.Context, to feedring.PeerID, r *request, within time.Duration) (reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if to == s.cfg.Self {
 		answer := s.do(ctx, r)
@@ -106,7 +129,7 @@ func (s *Service) all(ctx context.Context, r *request, each func(feedring.PeerID
 			continue
 		}
 		asked.Go(func() {
-			answer, why := s.ask(ctx, m.Peer, r)
+			answer, why := s.ask(ctx, m.Peer, r, doWithin)
 			mu.Lock()
 			defer mu.Unlock()
 			if why != nil {
@@ -146,7 +169,11 @@ func (s *Service) lacking(failed []feedring.PeerID, err error) error {
 		return err
 	}
 	_, away := s.unserved()
-	silent := append(away, failed...)
+	return silentError(append(away, failed...))
+}
+
+// silentError names who did not answer for a list; nil: all did.
+func silentError(silent []feedring.PeerID) error {
 	if len(silent) == 0 {
 		return nil
 	}
@@ -216,8 +243,10 @@ func (s *Service) Subscriptions(ctx context.Context, user, after string) (page [
 	if user != "" {
 		id, _ := fleet.ParseID(user) // it came of User
 		var answer reply
-		answer, err = s.at(ctx, id.Slot(), &request{Op: opFeeds, ID: user})
-		take("", &answer)
+		if answer, err = s.at(ctx, id.Slot(), &request{Op: opFeeds, ID: user, Part: true}); err == nil {
+			take("", &answer)
+			err = silentError(answer.Silent)
+		}
 	} else {
 		if page, next, err = s.cfg.Own.Subscriptions(ctx, "", after); err != nil {
 			return nil, "", err
