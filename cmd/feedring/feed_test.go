@@ -28,3 +28,26 @@ func TestFeedAddFile(t *testing.T) {
 		}
 	}
 }
+
+// A weight is changed without repeating the theme, and the answer and the list show the feed
+// as it is.
+func TestFeedAddWeightAlone(t *testing.T) {
+	origin := httptest.NewServer(&growing{})
+	defer origin.Close()
+	_, data := alonePeer(t, origin.URL)
+	const url = "https://site.example/feed.xml"
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"add", url, "--force", "--theme", "news", "--weight", "8", "--json"}, `"theme":"news"`},
+		{[]string{"add", url, "--weight", "2", "--json"}, `"theme":"news","provider":"site.example","weight":2`},
+		{[]string{"list"}, "(weight 2)"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(append([]string{"feed", "--data", data}, c.args...), &stdout, &stderr)
+		if code != 0 || !strings.Contains(stdout.String(), c.want) {
+			t.Errorf("%q: exit %d, %q, %q", c.args, code, &stdout, &stderr)
+		}
+	}
+}

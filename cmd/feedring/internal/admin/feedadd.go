@@ -21,6 +21,7 @@ func (a *commands) addedFeed(asJSON bool, feed api.Feed, answer api.Added) error
 	what, of := "added ", ""
 	if answer.Known {
 		what = "was there already: "
+		feed.Theme, feed.Share = answer.Theme, answer.Share // a weight alone changes neither
 		if answer.Fetched != "" && answer.Fetched != answer.URL {
 			of = ", which is fetched from " + show.Printable(answer.Fetched)
 		}

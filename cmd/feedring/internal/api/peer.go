@@ -127,6 +127,8 @@ type Added struct {
 	Fetched string `json:"fetched,omitempty"` // the present one, where that is another
 	Site    string `json:"site,omitempty"`    // the page that was given, which names the feed; empty: the feed itself was
 	Note    string `json:"note,omitempty"`    // why it may be no feed
+	Theme   string `json:"theme,omitempty"`   // as of Feed, as the next
+	Share   string `json:"share,omitempty"`
 	Joinable
 	Known bool `json:"-"` // it was there already
 }
