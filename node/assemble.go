@@ -155,7 +155,7 @@ func (a *assembly) entries() (err error) {
 		return err
 	}
 	a.Admin = admin.New(a.ctx, admin.Config{
-		Version: Version, Network: a.cfg.Network, HTTP: a.front.Address(), Started: a.started, Read: a.cfg.Read, Fleet: a.fleet.theme(),
+		Version: Version, Network: a.cfg.Network, HTTP: a.front.Address(), Started: a.started, Read: a.cfg.Read, Fleet: a.fleet.theme(), LeftFleet: a.leftFleet,
 		Refresh: a.cfg.Refresh, Interval: a.cfg.Interval,
 		Loop: a.loop, Feeds: a.origins, Identity: a.identity, Storage: a.writing, Host: a.host, Store: a.store,
 		History: a.history, Links: a.links, Server: a.server, Contact: a.contact, Joins: a.joins, Cache: a.own, Sites: a.sites, Refused: &a.refused, Blocks: a.blocks, Log: a.log,
@@ -259,7 +259,7 @@ func (n *Node) serve() {
 	n.background(func() { n.standIns.Run(n.ctx) })
 	n.front.Serve(n.fleet.inFleet(web.Config{
 		Backend: n, PublicURL: n.cfg.PublicURL, Proxies: n.cfg.proxies(), Metrics: n.Metrics(), Personal: n.personal,
-		Front: ownFeeds{n.own}, Network: n.membersAPI(), Members: n.webMembers(), Hub: n.websub.Path(), Open: n.websub.Routes(),
+		Front: ownFeeds{n.own}, Network: n.membersAPI(), Members: n.webMembers(), Hub: n.websub.Path(), Open: n.websub.Routes(), LeftFleet: n.leftFleet,
 	}), n.own)
 	n.websub.Run(n.ctx, &n.running)
 	n.events.Add(n.Started()) // before any role

@@ -44,7 +44,8 @@ func (f *fleetPeers) MembersChanged() {
 func (n *Node) openFleet() error {
 	if n.cfg.FleetKey == "" {
 		for range n.store.ListPrefix(store.BucketFleet, fleetrows.RecordPrefix) {
-			n.log.Warn("this peer keeps rows of a fleet and was started without --fleet-key: it serves none of the fleet's personal feeds until it is started with the key")
+			n.leftFleet = true
+			n.log.Warn(web.WarnLeftFleet)
 			break
 		}
 		return nil

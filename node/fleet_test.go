@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/fleetkey"
 	"github.com/feedring/feedring/internal/store"
+	"github.com/feedring/feedring/internal/web"
 )
 
 // fleetKey makes the key of a fleet.
@@ -123,6 +125,9 @@ func TestAFleetThatIsLeftIsTold(t *testing.T) {
 	for _, rows := range []bool{false, true} {
 		said.Reset()
 		n := startPeer(t, cfg)
+		if got := slices.Contains(n.Readiness().Warnings, web.WarnLeftFleet); got != rows {
+			t.Errorf("rows: %v; readiness warns: %v", rows, n.Readiness().Warnings)
+		}
 		check(t, n.store.Put(t.Context(), store.BucketFleet, fleet.Key{Kind: fleet.User, ID: 1}.Record(), []byte{1}))
 		kill(n)
 		if got := strings.Contains(said.String(), "without --fleet-key"); got != rows {

@@ -108,6 +108,8 @@ type overlay struct {
 	known    *contacts.Known
 	trusted  *trusted.Keeper
 	fleet    *fleetPeers // nil: this peer is in no fleet
+	// leftFleet says that it keeps rows of one all the same.
+	leftFleet bool
 }
 
 // Start starts a peer. It returns when the peer serves: neither origins nor

@@ -37,7 +37,7 @@ var (
 	ErrOpen       = errors.New("others may read the key, and so belong to the fleet: take that right from them (chmod 600)")
 	ErrMissing    = errors.New("there is no such file")
 	ErrUnreadable = errors.New("the file cannot be read")
-	ErrNoKey      = errors.New("it holds no key of a fleet: \"feedring fleet new FILE\" makes one")
+	ErrNoKey      = errors.New("it holds no key of a fleet")
 	ErrCredential = errors.New("the credential is not one of this fleet and peer, or has expired")
 )
 

@@ -45,6 +45,9 @@ func (a Advice) To(wrong string) string { return wrong + ": " + string(a) }
 // WarnAlone is a warning of Readiness for a peer that reached nobody.
 const WarnAlone = "connected to nobody, though there are addresses to join: \"feedring doctor\" says more"
 
+// WarnLeftFleet is a warning of Readiness for a peer that has what a fleet keeps, and no key.
+const WarnLeftFleet = "this peer keeps rows of a fleet and was started without --fleet-key: it serves none of the fleet's personal feeds until it is started with the fleet's key"
+
 // WarnSharedPrefix is a warning of Readiness for a peer that knows only peers of one network
 // of addresses.
 func WarnSharedPrefix(prefix string) string {

@@ -54,7 +54,7 @@ type FleetPeer struct {
 
 func (s *site) fleet(w http.ResponseWriter, r *http.Request) error {
 	if s.Fleet == nil {
-		return errUsers()
+		return s.errUsers()
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), infoWithin)
 	defer cancel()

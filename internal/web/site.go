@@ -40,6 +40,7 @@ type Config struct {
 	Network   Network      // nil: the peer's network has no charter
 	Members   Members      // nil: the peer's network has no charter
 	Fleet     Fleet        // nil: the peer is in none
+	LeftFleet bool         // it keeps rows of one, and is in none
 	Users     Users        // the same
 	// Open are routes of other rooms, by pattern. Anybody may use them, but no page
 	// of another web origin.

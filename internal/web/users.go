@@ -170,14 +170,17 @@ func (s *site) needsToken() error {
 }
 
 // errUsers is for what a peer without a fleet is asked.
-func errUsers() error {
-	return &problem{Status: http.StatusConflict, Detail: "this peer is in no fleet, so it has no users: make a key with \"feedring fleet new FILE\" and start it with --fleet-key FILE"}
+func (s *site) errUsers() error {
+	if s.LeftFleet {
+		return &problem{Status: http.StatusConflict, Detail: WarnLeftFleet}
+	}
+	return &problem{Status: http.StatusConflict, Detail: "this peer is in no fleet, so it has no users: start it with --fleet-key and a copy of the key of your fleet, or of a new one that \"feedring fleet new FILE\" makes"}
 }
 
 func (s *site) usersOnly(do reply) reply {
 	return s.requireToken(func(w http.ResponseWriter, r *http.Request) error {
 		if s.Users == nil {
-			return errUsers()
+			return s.errUsers()
 		}
 		return do(w, r)
 	})

@@ -204,6 +204,11 @@ func TestUsersRefused(t *testing.T) {
 		if w := call(t, alone, "GET", path, "", withToken); w.Code != 409 || !strings.Contains(w.Body.String(), "--fleet-key") {
 			t.Errorf("%s of a peer in no fleet: %d %s", path, w.Code, w.Body)
 		}
+		alone.LeftFleet = true
+		if w := call(t, alone, "GET", path, "", withToken); w.Code != 409 || strings.Contains(w.Body.String(), "fleet new") || !strings.Contains(w.Body.String(), "started with the fleet's key") {
+			t.Errorf("%s of a peer that left its fleet: %d %s", path, w.Code, w.Body)
+		}
+		alone.LeftFleet = false
 	}
 	if w := call(t, alone, "GET", "/join/code", ""); w.Code != 404 {
 		t.Errorf("%d", w.Code)

@@ -95,6 +95,7 @@ type Config struct {
 	Started          time.Time
 	Read             []feedring.Theme
 	Fleet            feedring.Theme // empty: it is in none
+	LeftFleet        bool           // it keeps rows of one, and is in none
 	Refresh          time.Duration
 	Interval         time.Duration // between fetches of an origin; 0: scheduled
 

@@ -112,6 +112,9 @@ func toldList(is blocking.Followed) web.BlockList {
 // do not say whose list the owner follows.
 func (d *Admin) warnings() []string {
 	all := d.cfg.Members.Warnings()
+	if d.cfg.LeftFleet {
+		all = append(all, web.WarnLeftFleet)
+	}
 	if slices.ContainsFunc(d.cfg.Blocks.Lists(), func(is blocking.Followed) bool { return is.Problem != "" }) {
 		all = append(all, web.AdviseBlockList.To("a block list that is followed could not be read"))
 	}

@@ -75,6 +75,7 @@ var advice = []struct {
 	{node.ErrStoreDamaged, ": restore it from a copy, or move it away to begin anew"},
 	{node.ErrNoFleet, ": name the key of its fleet with --fleet-key, or leave --interests away"},
 	{fleetkey.ErrMissing, ": make a key with \"feedring fleet new FILE\", or copy that of the fleet's other machines"},
+	{fleetkey.ErrNoKey, ": copy that of the fleet's other machines, or make the key of a new fleet with \"feedring fleet new FILE\""},
 	{fleetkey.ErrUnreadable, ": make it readable for the user who runs feedring"},
 	{membership.ErrMayNotAdmit, ": ask an admin, or sign with a root key (--root)"},
 	{membership.ErrMayNotExpel, ": ask an admin, or sign with a root key (--root)"},

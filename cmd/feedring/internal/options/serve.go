@@ -43,7 +43,7 @@ type Serve struct {
 	attempts, fetchers            int
 	routing                       routingFlag
 	privatePeers                  privatePeersFlag
-	fleetKey                      string
+	fleetKey                      keyFile
 	interests, pass               int
 }
 
@@ -101,7 +101,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.Var(&o.privatePeers, "private-peers", "what peers at loopback and private addresses count for while this peer has no public one: settled, or new, as strangers do")
 	flags.Var(&o.trust, "trust", "peer's id, or domain and so every publisher of its feeds that it names: here they have the places and quotas of peers for which a site vouches, "+
 		"whatever others say (repeat)")
-	flags.StringVar(&o.fleetKey, "fleet-key", "", "file with the key of the fleet that this peer keeps personal feeds with: see \"feedring fleet new\"")
+	flags.Var(&o.fleetKey, "fleet-key", "file with the key of the fleet that this peer keeps personal feeds with: see \"feedring fleet new\"")
 	flags.IntVar(&o.interests, "interests", o.interests, "personal feeds that this peer has room for in its fleet, of some 0.7 KB of memory each")
 	flags.IntVar(&o.pass, "pass", o.pass, "streams of readers (query --via, follow --via) that are passed on at once to peers that this one knows, which do not learn the readers' addresses; 0: none")
 	flags.BoolVar(&o.JSON, "json", false, "print events as JSON, one a line")
@@ -124,7 +124,7 @@ func (o *Serve) Config(data string) (node.Config, error) {
 	c.Cache = int64(o.cache)
 	c.Attempts, c.Routing, c.AllowPrivateFeeds = o.attempts, peer.Routing(o.routing), o.private
 	c.PrivatePeers = node.PrivatePeers(o.privatePeers)
-	c.FleetKey, c.Interests, c.Pass = o.fleetKey, o.interests, o.pass
+	c.FleetKey, c.Interests, c.Pass = string(o.fleetKey), o.interests, o.pass
 	if c.Feeds, err = specs(o.feeds.Values); err == nil {
 		c.Feeds, err = withTables(c.Feeds, o.tables.specs)
 	}
@@ -326,6 +326,22 @@ func checkFeed(s string) error {
 	_, err := feedring.ParseFeedSpec(s)
 	return err
 }
+
+// keyFile names a file. An empty name is a variable of the shell that was not set, and the
+// peer would start without the key.
+type keyFile string
+
+// Set implements pflag.Value.
+func (k *keyFile) Set(s string) error {
+	if s == "" {
+		return errors.New("name the file, or leave the flag out")
+	}
+	*k = keyFile(s)
+	return nil
+}
+
+func (k *keyFile) Type() string   { return "string" }
+func (k *keyFile) String() string { return string(*k) }
 
 // policyFlag reads the name of a rule.
 type policyFlag watch.Rule
