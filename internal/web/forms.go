@@ -1,9 +1,13 @@
 package web
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/feedring/feedring/internal/match"
@@ -106,7 +110,7 @@ func (s *site) makePersonal(w http.ResponseWriter, r *http.Request) error {
 		typed.Problem = p.Detail
 		return s.showHome(w, r, p.Status, &typed)
 	}
-	return seeOther(w, "./#feed-"+sub.ID)
+	return seeOther(w, "./?"+madeParameter+"="+sub.ID+"#feed-"+sub.ID)
 }
 
 func (s *site) revokePersonal(w http.ResponseWriter, r *http.Request) error {
@@ -160,10 +164,34 @@ func (s *site) personalSection(r *http.Request, who caller, search *pages.Form, 
 	if err != nil && sent == nil {
 		p.Form.Problem = problemOf(refused(err)).Detail
 	}
-	p.More = next != ""
+	p.More, p.Base = next != "", base
+	if made := r.URL.Query().Get(madeParameter); made != "" {
+		subs = s.madeFirst(r.Context(), who.user, subs, made)
+	}
 	for _, sub := range subs {
 		a := answerOf(&sub, base)
 		p.Feeds = append(p.Feeds, pages.PersonalFeed{ID: sub.ID, Query: sub.Query, Stem: sub.Stem, Atom: a.Atom, RSS: a.RSS, JSON: a.JSON})
 	}
 	return p
+}
+
+// madeParameter names a personal feed that was just made.
+const madeParameter = "made"
+
+// madeFirst puts a feed before the others of a user, since a page shows the begin of the list
+// alone. Of a list in pages it may be in a later one.
+func (s *site) madeFirst(ctx context.Context, user string, subs []Subscription, id string) []Subscription {
+	named := func(s Subscription) bool { return s.ID == id }
+	if at := slices.IndexFunc(subs, named); at >= 0 {
+		return slices.Concat(subs[at:at+1], subs[:at], subs[at+1:])
+	}
+	n, err := strconv.ParseUint(id, 16, 64)
+	if err != nil || n == 0 {
+		return subs
+	}
+	later, _, _ := s.Personal.Subscriptions(ctx, user, fmt.Sprintf("%0*x", len(id), n-1)) // what there is will do
+	if len(later) == 0 || !named(later[0]) {
+		return subs
+	}
+	return append(later[:1:1], subs...)
 }

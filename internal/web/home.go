@@ -58,6 +58,7 @@ func (s *site) search(r *http.Request, private bool, h *pages.Home) {
 		h.Form = pages.Form{Problem: err.Error(), Field: "q"}
 		return
 	}
+	v.Del(madeParameter) // it is of the personal feeds
 	h.Form = formOf(v)
 	for _, name := range parameters {
 		h.Asked = h.Asked || v.Get(name) != ""

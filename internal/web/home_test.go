@@ -156,7 +156,7 @@ func TestSession(t *testing.T) {
 	if w := call(t, s, "GET", "/", "", cookie, "Accept-Encoding: gzip"); w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Content-Encoding") != "" {
 		t.Errorf("the owner's page: %v", w.Header())
 	}
-	if w := submit(t, s, "/subscribe", url.Values{"q": {"gaz"}, "theme": {"news"}, "provider": {""}, "since": {""}}, sameOrigin, cookie); w.Code != 303 || w.Header().Get("Location") != "./#feed-id0" {
+	if w := submit(t, s, "/subscribe", url.Values{"q": {"gaz"}, "theme": {"news"}, "provider": {""}, "since": {""}}, sameOrigin, cookie); w.Code != 303 || w.Header().Get("Location") != "./?made=id0#feed-id0" {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	page = pageOf(t, s, "/", 200, cookie)

@@ -332,6 +332,37 @@ func TestSubscriptionsInPages(t *testing.T) {
 	}
 }
 
+// The page shows a feed that was just made before the others, of which it shows some, and says
+// how the rest is listed with the token or key that the reader has.
+func TestThePageShowsTheFeedJustMade(t *testing.T) {
+	s, p := personalSite()
+	for i := range 400 {
+		p.subs = append(p.subs, Subscription{ID: fmt.Sprintf("%016x", 16*i), Secret: fmt.Sprint("secret", i), Query: feedring.Query{Words: fmt.Sprint("words", i)}, Created: testNow})
+	}
+	made := p.subs[320].ID
+	for _, p.page = range []int{0, 10} {
+		if page := pageOf(t, s, "/", 200, withToken); strings.Contains(page, "secret320.atom") || !strings.Contains(page, "<code>feedring subscription list</code> lists all") {
+			t.Errorf("by %d: the page shows what it has no room for: %s", p.page, page)
+		}
+		page := pageOf(t, s, "/?made="+made, 200, withToken)
+		if first, _, _ := strings.Cut(page, "secret0.atom"); !strings.Contains(first, `id="feed-`+made+`"`) || !strings.Contains(first, "secret320.atom") || strings.Contains(page, "means nothing here") {
+			t.Errorf("by %d: the feed just made is not first: %s", p.page, page)
+		}
+		for _, other := range []string{"", "0", "zz", "0000000000000007", "ffffffffffffffffffff"} {
+			if page := pageOf(t, s, "/?made="+other, 200, withToken); !strings.Contains(page, "secret0.atom") {
+				t.Errorf("made=%s: %s", other, page)
+			}
+		}
+	}
+
+	s, users, p := usersSite()
+	users.keys["user-key"], p.user, p.page = "u", "u", 1
+	p.subs = []Subscription{{ID: "id0", Secret: "secret0"}, {ID: "id1", Secret: "secret1"}}
+	if page := pageOf(t, s, "/", 200, "Authorization: Bearer user-key"); !strings.Contains(page, "<code>feedring subscription list --api https://news.example --token-file KEY</code> lists all") {
+		t.Errorf("a user's page: %s", page)
+	}
+}
+
 // A whole list of which a later part fails does not end as one that is whole.
 func TestAListThatFailsLaterIsCutOff(t *testing.T) {
 	s, p := personalSite()

@@ -85,9 +85,10 @@ type Form struct {
 // Personal is the section of personal feeds.
 type Personal struct {
 	Feeds []PersonalFeed
-	More  bool // there are others
-	Form  Form // of a new one, or to sign in
-	Users bool // others than the owner may have some
+	More  bool   // there are others
+	Base  string // for addresses to copy
+	Form  Form   // of a new one, or to sign in
+	Users bool   // others than the owner may have some
 }
 
 // PersonalFeed is one, with its addresses.
