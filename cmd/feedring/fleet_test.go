@@ -39,6 +39,9 @@ func TestFleetListsThatLackSome(t *testing.T) {
 		{"subscription list --json", "12D3B, 12D3C", "", 4, `{"id":"3f9a"`, "peers 12D3B, 12D3C did not answer: the list may lack some"},
 		{"fleet", "", whole + `}`, 0, "fleet-1: 3 personal feeds of 2 users", ""},
 		{"fleet", "", whole + `,"unserved":9}`, 4, "fleet-1: at least 3 personal feeds of 2 users", "peers that are away hold some of it alone"},
+		{"fleet", "", whole + `,"unserved":9}`, 4, "at least 0 held once only", ""},
+		{"fleet", "", whole + `}`, 0, "room for 0; 0 held once only", ""},
+		{"fleet", "", strings.Replace(whole, `"present":true`, `"present":true,"capacity":2,"feeds":3`, 1) + `}`, 0, "fleet-1", "peer 12D3A serves 3 feeds and has room for 2, which is its share of all and no bound"},
 		{"fleet", "", strings.Replace(whole, `"present":true`, `"present":true,"error":"x"`, 1) + `,"silent":1}`, 4, "at least 3 personal", "peer 12D3A did not answer"},
 	} {
 		silent, fleet = tt.silent, tt.fleet

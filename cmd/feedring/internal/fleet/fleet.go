@@ -49,7 +49,8 @@ func (a *commands) fleet() *cobra.Command {
 			"--fleet-key FILE\" names. Where a peer is away longer than ten minutes the others take its part. The exit code is 4\n" +
 			"while something is held once only, or not counted because peers do not answer.\n\n" +
 			"SERVES and KEEPS are of the 16,384 parts of the fleet: those of which a peer answers, and those that it keeps as the\n" +
-			"second. FEEDS are in the parts that it serves. MOVING are rows that it holds until those have them that are to.",
+			"second. FEEDS are in the parts that it serves, and all feeds of one user are in one part. ROOM is what the peers share\n" +
+			"the parts by, and no bound on FEEDS. MOVING are rows that a peer holds until those have them that are to.",
 		Example: `  feedring fleet new fleet.key
   feedring serve --fleet-key fleet.key
   feedring fleet`,
@@ -116,8 +117,13 @@ func (a *commands) printFleet(is *api.Fleet) error {
 	if is.Silent > 0 || is.Unserved > 0 {
 		least = "at least "
 	}
-	_, err := fmt.Fprintf(a.Stdout, "\n%s: %s%s of %s, room for %d; %d held once only\n", show.Printable(string(is.Fleet)), least,
-		show.Count(is.Feeds, "personal feed", "personal feeds"), show.Count(is.Users, "user", "users"), is.Capacity, is.HeldOnce)
+	_, err := fmt.Fprintf(a.Stdout, "\n%s: %s%s of %s, room for %d; %s%d held once only\n", show.Printable(string(is.Fleet)), least,
+		show.Count(is.Feeds, "personal feed", "personal feeds"), show.Count(is.Users, "user", "users"), is.Capacity, least, is.HeldOnce)
+	for _, p := range is.Peers {
+		if p.Present && p.Feeds > p.Capacity {
+			a.Hint("peer %s serves %d feeds and has room for %d, which is its share of all and no bound: start another peer of the fleet, or give this one more memory and a higher --interests", show.Printable(string(p.Peer)), p.Feeds, p.Capacity)
+		}
+	}
 	return err
 }
 

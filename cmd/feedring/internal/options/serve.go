@@ -102,7 +102,7 @@ func (o *Serve) Register(flags *pflag.FlagSet) {
 	flags.Var(&o.trust, "trust", "peer's id, or domain and so every publisher of its feeds that it names: here they have the places and quotas of peers for which a site vouches, "+
 		"whatever others say (repeat)")
 	flags.Var(&o.fleetKey, "fleet-key", "file with the key of the fleet that this peer keeps personal feeds with: see \"feedring fleet new\"")
-	flags.IntVar(&o.interests, "interests", o.interests, "personal feeds that this peer has room for in its fleet, of some 0.7 KB of memory each")
+	flags.IntVar(&o.interests, "interests", o.interests, "personal feeds that this peer has room for in its fleet, of some 0.7 KB of memory each: a share, not a bound")
 	flags.IntVar(&o.pass, "pass", o.pass, "streams of readers (query --via, follow --via) that are passed on at once to peers that this one knows, which do not learn the readers' addresses; 0: none")
 	flags.BoolVar(&o.JSON, "json", false, "print events as JSON, one a line")
 }
