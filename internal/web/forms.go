@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -181,16 +180,19 @@ const madeParameter = "made"
 // madeFirst puts a feed before the others of a user, since a page shows the begin of the list
 // alone. Of a list in pages it may be in a later one.
 func (s *site) madeFirst(ctx context.Context, user string, subs []Subscription, id string) []Subscription {
-	named := func(s Subscription) bool { return s.ID == id }
-	if at := slices.IndexFunc(subs, named); at >= 0 {
-		return slices.Concat(subs[at:at+1], subs[:at], subs[at+1:])
+	for i := range subs {
+		if one := subs[i]; one.ID == id {
+			copy(subs[1:], subs[:i])
+			subs[0] = one
+			return subs
+		}
 	}
 	n, err := strconv.ParseUint(id, 16, 64)
 	if err != nil || n == 0 {
 		return subs
 	}
 	later, _, _ := s.Personal.Subscriptions(ctx, user, fmt.Sprintf("%0*x", len(id), n-1)) // what there is will do
-	if len(later) == 0 || !named(later[0]) {
+	if len(later) == 0 || later[0].ID != id {
 		return subs
 	}
 	return append(later[:1:1], subs...)
