@@ -149,6 +149,9 @@ func (s *site) personalSection(r *http.Request, who caller, search *pages.Form, 
 	known := who.owner || who.user != ""
 	p := &pages.Personal{Form: *search, Users: s.Users != nil}
 	p.Form.Problem, p.Form.Field, p.Form.Place = "", "", ""
+	if who.ended {
+		p.Form.Problem = "This browser’s key is not valid here any more. Whoever invited you can invite you again."
+	}
 	if sent != nil {
 		p.Form = *sent
 	}

@@ -65,6 +65,7 @@ const (
 type caller struct {
 	owner bool
 	user  string // the user's id; empty: it is none
+	ended bool   // a page's cookie has a user's key that is not valid: it was revoked, or is of another fleet
 }
 
 // caller finds out who sent a request. A token or key that is wrong is an error: whoever
@@ -123,13 +124,14 @@ func (s *site) signedInUser(r *http.Request) (caller, error) {
 		return caller{}, nil
 	}
 	user, err := s.user(r, cookie.Value)
-	if err == nil && user == "" {
+	ended := err == nil && user == ""
+	if ended {
 		err = s.wrongToken(r)
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		err = nil // a revoked user, or one whose peers are away, sees what everybody does
 	}
-	return caller{user: user}, err
+	return caller{user: user, ended: ended}, err
 }
 
 // setUserCookie signs a browser in, or with an empty key out. Each peer of the fleet takes

@@ -154,8 +154,8 @@ func TestAnInvitationMakesAUser(t *testing.T) {
 	if w := call(t, s, "POST", "/revoke", "id=id0", page, fromBrowser, "Content-Type: application/x-www-form-urlencoded"); w.Code != 403 || !strings.Contains(w.Body.String(), "not signed in any more") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := call(t, s, "GET", "/", "", page); w.Code != 200 || strings.Contains(w.Body.String(), "secret0") {
-		t.Errorf("%d", w.Code)
+	if w := call(t, s, "GET", "/", "", page); w.Code != 200 || strings.Contains(w.Body.String(), "secret0") || !strings.Contains(w.Body.String(), "key is not valid here any more") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := call(t, s, "GET", "/api/v1/subscriptions", "", key); w.Code != 401 {
 		t.Errorf("%d %s", w.Code, w.Body)
