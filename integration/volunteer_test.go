@@ -142,6 +142,26 @@ func TestVolunteerKeepsAFeed(t *testing.T) {
 	until(t, 20*time.Second, "a look", func() bool { return o.hits("kept", 0) > asked })
 }
 
+// newOrphan starts who publishes a feed of two entries in news, so that it is an orphan without that mirror; another peer of
+// news, whose feed "clock" has one entry; and two that read news. All hold all entries.
+func newOrphan(t *testing.T, feed string, clock *origin) (mirror, other *peer, readers []*peer) {
+	t.Helper()
+	n := newNetwork(t, "500ms")
+	mirror = n.peer(nil, "news="+feed)
+	other = n.peer(n.peers[:1], "news=clock@"+clock.feed(newFeed("clock", 1)))
+	for range 2 {
+		p := n.prepare(n.peers[:1])
+		p.args = append(p.args, "--read", "news")
+		n.start(p)
+		readers = append(readers, p)
+	}
+	n.formed(map[string]int{"news": 4}, n.peers...)
+	for _, p := range append(readers, other) {
+		until(t, 20*time.Second, "what there is", func() bool { return p.entriesHeld(t) >= 3 })
+	}
+	return mirror, other, readers
+}
+
 // TestOrphanThatIsGone: an origin that says that a feed is gone for good is asked once by each that carries it, at most.
 // With an interval of a second both may ask before the manager has chosen one of them.
 func TestOrphanThatIsGone(t *testing.T) {
@@ -155,20 +175,7 @@ func TestOrphanThatIsGone(t *testing.T) {
 		}
 		_, _ = w.Write(f.render())
 	})
-	n := newNetwork(t, "500ms")
-	mirror := n.peer(nil, "news=gone@"+url)
-	other := n.peer(n.peers[:1], "news=clock@"+clock.feed(newFeed("clock", 1)))
-	var readers []*peer
-	for range 2 {
-		p := n.prepare(n.peers[:1])
-		p.args = append(p.args, "--read", "news")
-		n.start(p)
-		readers = append(readers, p)
-	}
-	n.formed(map[string]int{"news": 4}, n.peers...)
-	for _, p := range append(readers, other) {
-		until(t, 20*time.Second, "what there is", func() bool { return p.entriesHeld(t) >= 3 })
-	}
+	mirror, _, readers := newOrphan(t, "gone@"+url, clock)
 	mirror.kill()
 	gone.Store(true)
 	until(t, 60*time.Second, "a look of those that carry it", func() bool { return o.hits("gone", http.StatusGone) > 0 })
@@ -202,20 +209,7 @@ func TestVolunteersHeedRetryAfter(t *testing.T) {
 		}
 		_, _ = w.Write(f.render())
 	})
-	n := newNetwork(t, "500ms")
-	mirror := n.peer(nil, "news=held@"+url)
-	other := n.peer(n.peers[:1], "news=clock@"+clock.feed(newFeed("clock", 1)))
-	var readers []*peer
-	for range 2 {
-		p := n.prepare(n.peers[:1])
-		p.args = append(p.args, "--read", "news")
-		n.start(p)
-		readers = append(readers, p)
-	}
-	n.formed(map[string]int{"news": 4}, n.peers...)
-	for _, p := range append(readers, other) {
-		until(t, 20*time.Second, "what there is", func() bool { return p.entriesHeld(t) >= 3 })
-	}
+	mirror, other, readers := newOrphan(t, "held@"+url, clock)
 	mirror.kill()
 	end := clock.hits("clock", 0) + 1 // by then the mirror's last request is answered, and nobody carries the feed
 	until(t, 20*time.Second, "a look at another feed", func() bool { return clock.hits("clock", 0) >= end })
