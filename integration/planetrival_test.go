@@ -93,10 +93,10 @@ func TestPlanetRival(t *testing.T) {
 	r.build()
 	rivals := r.start(program)
 	<-time.After(time.Until(r.begin))
-	s.link.lateness()
-	sent, busy := r.messages(), readBusy(t)
+	sent, watched := r.messages(), s.watch()
 	<-time.After(time.Until(r.begin.Add(cfg.real(cfg.length)))) // the length of what is measured
-	sent, played, late := r.messages()-sent, readBusy(t).since(busy), s.link.lateness()
+	strained := watched()
+	sent = r.messages() - sent
 	for _, p := range rivals {
 		p.signal(syscall.SIGTERM)
 	}
@@ -105,7 +105,7 @@ func TestPlanetRival(t *testing.T) {
 	<-time.After(cfg.still) // its messages are those of peers to which nothing happens
 	sent -= (r.messages() - still) * cfg.real(cfg.length).Seconds() / cfg.still.Seconds()
 	r.alike()
-	r.report(nodes, hourly, sent, played, late)
+	r.report(nodes, hourly, sent, strained)
 }
 
 // alike waits until all peers were told of all entries of the run that one was told of.
