@@ -190,7 +190,7 @@ func readSample(ctx context.Context, client *http.Client, address string) (sampl
 	case !s.has("feedring_peers"):
 		return sample{}, errors.New("is no feedring: there is no feedring_peers among its metrics")
 	case !s.has("feedring_interests"):
-		return sample{}, errors.New("is a feedring of an earlier version, without feedring_interests: update it")
+		return sample{}, errors.New("tells no feedring_interests from 0 on: it is a feedring of an earlier version, or none: update it")
 	case !s.has("process_start_time_seconds") || !s.has("process_resident_memory_bytes") || !s.has("process_cpu_seconds_total"):
 		return sample{}, errors.New("does not tell its memory and processor time, which a feedring does on Linux")
 	}
