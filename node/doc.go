@@ -5,4 +5,8 @@
 // One goroutine steps the machine (loop.go) and does its outputs (effects.go).
 // Anything that takes time runs on another goroutine, in one of the rooms below
 // internal, and reports back to the loop as an input.
+//
+// The package leaves the garbage collector to the program that embeds it. The
+// command serve bounds garbage beside a large heap, and returns memory when a
+// burst of work is over (cmd/feedring/internal/serve/memory.go).
 package node

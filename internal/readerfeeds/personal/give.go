@@ -131,9 +131,9 @@ func (r *Reflector) give(a *arrival, through feedring.Position) {
 	}
 }
 
-// noteDelay notes how long after its publisher saw it an entry is here, by the two clocks. The
-// least of these is by how much this clock is ahead of publishers', at most. The caller holds
-// changing.
+// noteDelay takes in the time from when a publisher saw an entry, by its clock, to when it
+// arrived here, by this peer's. An entry takes no negative time, so the least of these is an
+// upper bound of how far this clock is ahead of the publishers'. The caller holds changing.
 func (r *Reflector) noteDelay(publisher feedring.PeerID, seen time.Time) {
 	if publisher != r.cfg.Self {
 		r.delay = min(r.delay, max(0, int64(time.Since(seen)/time.Second)))

@@ -54,12 +54,13 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// mostGarbage is how much a heap of less than four times as much may have beside what lives.
+// mostGarbage bounds the garbage of a heap in which less than four times as many bytes live.
 const mostGarbage = 128 << 20 // bytes
 
-// garbagePercent is GOGC where so many bytes live: as much garbage as lives, but mostGarbage
-// at most, or a quarter of what lives if that is more. A peer with a million personal feeds
-// would double its memory otherwise, for garbage that it makes in minutes.
+// garbagePercent returns GOGC for a heap of so many live bytes. Before the next collection
+// there is as much garbage as is live, but at most mostGarbage or, if that is more, a quarter
+// of what is live. Otherwise a peer with a million personal feeds would double its memory, for
+// garbage that it takes minutes to make.
 func garbagePercent(live uint64) int {
 	if live <= mostGarbage {
 		return 100
@@ -89,7 +90,8 @@ func afterEachCollection(ctx context.Context, do func()) {
 	runtime.SetFinalizer(&cycle{ctx, do}, (*cycle).over)
 }
 
-// cycle is garbage from the beginning, and so found by the next collection.
+// cycle is an object that nothing refers to. The next collection runs its finalizer, over,
+// which sets itself again for the collection after that.
 type cycle struct {
 	ctx context.Context
 	do  func()
