@@ -97,6 +97,25 @@ func (f *cobraFleet) follow() *cobraLags {
 	return l
 }
 
+// feedsLost counts what the peers that are left lack, once each part of the fleet has one that
+// serves it and all answer.
+func (f *cobraFleet) feedsLost() int {
+	f.b.Helper()
+	at := f.fleet.peers[1]
+	var is object
+	until(f.b, cobraPatience, "a count of all feeds", func() bool {
+		is = f.status(at)
+		return is.num("silent") == 0 && is.num("unserved") == 0
+	})
+	lost := f.total - is.num("feeds")
+	for _, secret := range f.ledger {
+		if code, _, _ := f.ask(at, secret, ""); code != http.StatusOK {
+			lost++
+		}
+	}
+	return lost
+}
+
 // entriesLost counts marked entries of the publisher's store that their probe does not show.
 func (f *cobraFleet) entriesLost(l *cobraLags) (lost int) {
 	l.mu.Lock()
