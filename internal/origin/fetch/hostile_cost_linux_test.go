@@ -20,12 +20,12 @@ const (
 	mostCPU    = 2 * time.Second
 )
 
-// In this variable a reader is told whom to ask.
+// In this variable a reader is told what of the answer is slow, and after a space whom to ask.
 const readerVariable = "FEEDRING_TEST_READER"
 
 func TestMain(m *testing.M) {
-	if address, ok := os.LookupEnv(readerVariable); ok {
-		if err := readAlone(address); err != nil {
+	if told, ok := os.LookupEnv(readerVariable); ok {
+		if err := readAlone(told); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -41,13 +41,13 @@ type alone struct {
 }
 
 // readAlone fetches once, and tells what came and what memory it took.
-func readAlone(address string) error {
-	address, slowly := strings.CutPrefix(address, "slow ")
+func readAlone(told string) error {
+	slow, address, _ := strings.Cut(told, " ")
 	before, err := memory("VmRSS:")
 	if err != nil {
 		return err
 	}
-	got, err := hostileLook(context.Background(), address, slowly)
+	got, err := hostileLook(context.Background(), address, slow)
 	if err != nil {
 		return err
 	}
@@ -83,12 +83,8 @@ func TestHostileCost(t *testing.T) {
 }
 
 func (c hostile) measure(t *testing.T) {
-	address := hostileServer(t, c)
-	if c.slow {
-		address = "slow " + address
-	}
 	reader := exec.Command(os.Args[0])
-	reader.Env = append(os.Environ(), readerVariable+"="+address, fmt.Sprintf("GOMEMLIMIT=%d", mostMemory*3/4))
+	reader.Env = append(os.Environ(), readerVariable+"="+c.slow+" "+hostileServer(t, c), fmt.Sprintf("GOMEMLIMIT=%d", mostMemory*3/4))
 	reader.Stderr = os.Stderr
 	out, err := reader.Output()
 	if err != nil {

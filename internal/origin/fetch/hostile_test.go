@@ -27,7 +27,7 @@ type hostile struct {
 
 	answer []byte         // all that the server writes; nil: see serve
 	serve  func(net.Conn) // speaks after the request's head was read, until the end of the connection
-	slow   bool           // only a time-out ends it
+	slow   string         // "header" or "body": only a time-out ends this part of the answer
 	tls    bool
 }
 
@@ -139,11 +139,14 @@ type outcome struct {
 }
 
 // hostileLook fetches with the limits of a peer, except that it is less patient
-// with a class that only time ends.
-func hostileLook(ctx context.Context, address string, slow bool) (outcome, error) {
+// with the part of an answer that only time ends.
+func hostileLook(ctx context.Context, address, slow string) (outcome, error) {
 	cfg := safehttp.Config{AllowPrivate: true, UserAgent: UserAgent("test", "", 0)}
-	if slow {
-		cfg.HeaderTimeout, cfg.BodyTimeout = 150*time.Millisecond, 150*time.Millisecond
+	switch slow {
+	case "header":
+		cfg.HeaderTimeout = 150 * time.Millisecond
+	case "body": // whose header may come late on a busy machine
+		cfg.BodyTimeout = 150 * time.Millisecond
 	}
 	client, err := safehttp.New(cfg)
 	if err != nil {
