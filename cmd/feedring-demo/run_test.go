@@ -140,16 +140,25 @@ func TestNoBinary(t *testing.T) {
 	}
 }
 
-// until is what a demo prints, which ends its peers once it has printed that it began.
+// until is what a demo prints. It kills peers of the demo, each when entries are counted and
+// the one before was told of, and then ends the demo.
 type until struct {
 	strings.Builder
-	left []int // processes to kill, one for each time that entries are counted
+	left         []int // processes to kill
+	killed, told int
+	end          context.CancelFunc
 }
 
 func (u *until) Write(b []byte) (int, error) {
-	if strings.Contains(string(b), "published ") && len(u.left) > 0 {
+	u.told += strings.Count(string(b), "; the others go on")
+	switch {
+	case u.told < u.killed:
+	case u.killed > 0 && len(u.left) == 0:
+		u.end()
+	case len(u.left) > 0 && strings.Contains(string(b), "published "):
 		_ = syscall.Kill(u.left[0], syscall.SIGKILL)
 		u.left = u.left[1:]
+		u.killed++
 	}
 	return u.Builder.Write(b)
 }
@@ -165,7 +174,9 @@ func TestPeerThatEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer from.server.Close()
-		var out until
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		out := until{end: end}
 		n, err := newNetwork(os.Args[0], &out)
 		if err != nil {
 			t.Fatal(err)
@@ -180,11 +191,7 @@ func TestPeerThatEnds(t *testing.T) {
 		for _, c := range kill {
 			out.left = append(out.left, c.cmd.Process.Pid)
 		}
-		limit := time.Second
-		if all {
-			limit = time.Minute
-		}
-		err = show(t.Context(), options{binary: os.Args[0], every: 10 * time.Millisecond, limit: limit}, from, n)
+		err = show(ctx, options{binary: os.Args[0], every: 10 * time.Millisecond, limit: time.Minute}, from, n)
 		if all != (err != nil) || all && err.Error() != "peer 7 ended by itself, and no peer is left" {
 			t.Errorf("all: %v: %v", all, err)
 		}
