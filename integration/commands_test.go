@@ -51,6 +51,8 @@ func TestFeedsOfARunningPeer(t *testing.T) {
 	until(t, 10*time.Second, "the added feed in its group", func() bool {
 		return len(n.query(p, "--theme", "technology").entries()) == 2
 	})
+	// A kill between its entries and what was fetched would have it fetched once more after the start.
+	until(t, 10*time.Second, "what was fetched, on disk", func() bool { return ownFeed(t, p, added).str("last_success") != "" })
 	p.kill()
 	n.start(p)
 	listed("news="+fixed, "technology="+added, "="+private)
@@ -287,6 +289,7 @@ func TestFollowWithoutAPublisher(t *testing.T) {
 	n := newNetwork(t, "300ms")
 	p := n.peer(nil, "news=a@"+newOrigin(t).feed(newFeed("a", 1)))
 	reader := n.peer([]*peer{p})
+	n.formed(map[string]int{"news": 1}, p, reader)
 	followers := map[string]*process{
 		"over the network": n.follow(p, "--theme", "news"),
 		"at a peer":        start(t, "follow", "--json", "--data", reader.data, "--theme", "news"),

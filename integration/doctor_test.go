@@ -106,7 +106,7 @@ func TestDoctorVouchesAsFeedListDoes(t *testing.T) {
 	}
 	q := n.peer([]*peer{p}, "news=other@"+newOrigin(t).feed(newFeed("other", 1)))
 	n.formed(map[string]int{"news": 2}, p, q)
-	until(t, 20*time.Second, "a vouch that the group knows", func() bool {
+	until(t, 60*time.Second, "a vouch that the group knows", func() bool {
 		c, _ := p.doctor(t, "vouched")
 		return listed() != "" && c["note"] == nil && c.str("detail") == "1 of 1 published feeds"
 	})

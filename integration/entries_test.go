@@ -130,7 +130,7 @@ func TestSquattersSuppressNothing(t *testing.T) {
 	q := n.peer([]*peer{p}, "news=plain@"+otherURL)
 	n.formed(map[string]int{"news": 2}, p, q)
 	vouchedOrigin.publish(vouchDocument(t, p))
-	until(t, 20*time.Second, "the site's word, checked", func() bool {
+	until(t, 60*time.Second, "the site's word, checked", func() bool {
 		checked := 0
 		for _, e := range local(t, q, "--theme", "news", "--provider", "site").entries() {
 			if e.str("vouch") == "checked" {
@@ -157,6 +157,10 @@ func TestSquattersSuppressNothing(t *testing.T) {
 	until(t, 20*time.Second, "the squats, of which nobody else has the entry", func() bool {
 		return len(local(t, q, "--theme", "news", "--provider", "site").entries()) == 2+ahead
 	})
+	for i := range ahead { // which the site's copies can only take the place of once they are shown
+		title := fmt.Sprint("squat ", i)
+		follower.event(t, 20*time.Second, title, func(o object) bool { return o.str("title") == title })
+	}
 	for i := range ahead {
 		site.add(fmt.Sprint("true ", i), "x", time.Time{})
 	}
@@ -176,6 +180,9 @@ func TestSquattersSuppressNothing(t *testing.T) {
 		want = append(want, fmt.Sprintf("true %d by %s", i, by))
 	}
 	slices.Sort(want)
+	until(t, 20*time.Second, "all copies at the peer that did not publish them", func() bool {
+		return q.entriesHeld(t) >= 2+2+2+ahead+ahead
+	})
 	for _, asked := range []*peer{p, q} {
 		got := titlesBy(local(t, asked, "--theme", "news", "--provider", "site"))
 		slices.Sort(got)

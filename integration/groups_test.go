@@ -59,6 +59,9 @@ func TestGroupsWithoutAManager(t *testing.T) {
 	took := time.Now()
 	n.formed(want, p, q, r)
 	t.Logf("a new group is on all maps after %v", time.Since(took).Round(time.Millisecond))
+	for _, publisher := range []*peer{p, q, r} {
+		until(t, 20*time.Second, "the first look", func() bool { return publisher.entriesHeld(t) == 3 })
+	}
 	for _, victim := range []*peer{p, q, r} {
 		shown := n.ring(victim)
 		after := n.query(victim, "--timeout", "8s")

@@ -96,7 +96,7 @@ func must(t testing.TB, err error) {
 // protocols are those of the victim that are feedring's own.
 func (s *stranger) protocols() []protocol.ID {
 	var own []protocol.ID
-	until(s.t, 5*time.Second, "the victim's protocols", func() bool {
+	until(s.t, 20*time.Second, "the victim's protocols", func() bool {
 		all, err := s.lib.Peerstore().GetProtocols(s.victim.ID)
 		must(s.t, err)
 		own = own[:0]
@@ -182,11 +182,11 @@ func (s *stranger) row() group.Row {
 func TestHostilePeers(t *testing.T) {
 	t.Parallel()
 	o := newOrigin(t)
-	n := newNetwork(t, "500ms")
+	n := newNetwork(t, "3s") // on a loaded machine nobody misses the manager for so long
 	p := n.peer(nil, "news=p@"+o.feed(newFeed("p", 3)))
 	q := n.peer([]*peer{p}, "news=q@"+o.feed(newFeed("q", 3)))
 	n.formed(map[string]int{"news": 2}, p, q)
-	until(t, 10*time.Second, "entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 6 })
+	until(t, 20*time.Second, "entries", func() bool { return len(n.query(p, "--theme", "news").entries()) == 6 })
 	m := n.manager("news", p, q)
 	term := n.catalogue(m, "news").num("term")
 	logged := len(p.errors()) + len(q.errors())

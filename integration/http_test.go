@@ -77,6 +77,9 @@ func TestHTTP(t *testing.T) {
 	until(t, 10*time.Second, "entries", func() bool { return len(n.query(q, "--theme", "news").entries()) == 18 })
 
 	t.Run("health", func(t *testing.T) {
+		until(t, 20*time.Second, "the connections of clients that ended", func() bool {
+			return strings.Contains(string(call(t, p, "GET", "/metrics", "").body), "\nfeedring_peers 1\n")
+		})
 		for path, text := range map[string]string{
 			"/livez": "", "/healthz": "", "/readyz": "", "/metrics": "\nfeedring_peers 1\n", "/": "<html",
 			"/api/v1/status": p.id, "/api/v1/ring": `"theme":"sport"`, "/api/v1/catalog/news": p.id,

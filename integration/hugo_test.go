@@ -53,6 +53,8 @@ func TestHugo(t *testing.T) {
 	if r := command(t, "feed", "add", address, "--theme", "news", "--file", filepath.Join(s.dir, "public", "index.xml"), "--data", p.data); r.code != 0 {
 		t.Fatal(r)
 	}
+	// Who follows before the file is read is told of history by its number alone.
+	until(t, 20*time.Second, "the file read", func() bool { return p.entriesHeld(t) == 1 })
 	follower := n.follow(p, "--theme", "news", "--updates")
 	follower.event(t, 20*time.Second, "the first post", func(o object) bool { return o.str("title") == "The first post" })
 	follower.event(t, 20*time.Second, "the first answer", func(o object) bool { return o.str("event") == "answered" })

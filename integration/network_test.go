@@ -73,7 +73,7 @@ func (n *network) start(p *peer) {
 // ready waits until a peer that was started is ready.
 func (n *network) ready(p *peer) {
 	n.t.Helper()
-	ready, _ := p.event(n.t, 20*time.Second, "ready", func(o object) bool { return o.str("event") == "ready" })
+	ready, _ := p.event(n.t, 60*time.Second, "ready", func(o object) bool { return o.str("event") == "ready" })
 	p.id, p.http = ready.str("peer"), ready.str("http")
 	p.addrs = nil
 	for _, a := range ready.list("addrs") {
@@ -123,7 +123,7 @@ func (n *network) ring(p *peer) map[string]int {
 func (n *network) formed(want map[string]int, peers ...*peer) {
 	n.t.Helper()
 	for _, p := range peers {
-		until(n.t, 30*time.Second, fmt.Sprintf("a ring of %v", want), func() bool {
+		until(n.t, 60*time.Second, fmt.Sprintf("a ring of %v", want), func() bool {
 			return fmt.Sprint(n.ring(p)) == fmt.Sprint(want)
 		})
 	}
@@ -134,7 +134,7 @@ func (n *network) formed(want map[string]int, peers ...*peer) {
 func (n *network) manager(theme string, among ...*peer) *peer {
 	n.t.Helper()
 	var found *peer
-	until(n.t, 20*time.Second, "one manager of "+theme, func() bool {
+	until(n.t, 60*time.Second, "one manager of "+theme, func() bool {
 		found = nil
 		for _, p := range among {
 			c := n.catalogue(p, theme)

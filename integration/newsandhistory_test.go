@@ -175,6 +175,9 @@ func TestHistoryIsNoNews(t *testing.T) {
 	old.add("new in it", "x", time.Time{})
 	f.told("new in it")
 	f.passedOver(60, "127.0.0.1")
+	for _, q := range []*peer{p, member} { // either may answer, and the other may have told the followers
+		until(t, 20*time.Second, "everything", func() bool { return q.entriesHeld(t) == 2+60+2 })
+	}
 	if got := n.query(member, "--theme", "news", "--limit", "3").entries(); len(got) != 3 || got[0].str("title") != "new in it" {
 		t.Errorf("the newest are %v", got)
 	}

@@ -89,6 +89,9 @@ func TestChangedEntry(t *testing.T) {
 	f.add("the end", "x", time.Time{})
 	plain.event(t, 10*time.Second, "a new entry", func(o object) bool { return o.str("title") == "the end" })
 	shownOnce(t, plain)
+	for _, one := range []*peer{p, q} { // either may answer, and the other may have told the follower
+		until(t, 20*time.Second, "everything", func() bool { return one.entriesHeld(t) == 4+2 })
+	}
 	r := n.query(q, "--theme", "news", `"other words"`)
 	if len(r.entries()) != 1 || r.entries()[0].str("title") != "edited story 1" {
 		t.Errorf("the new version: %v", r)
