@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
@@ -28,6 +29,7 @@ func fleetKey(t testing.TB) (file string, theme feedring.Theme) {
 func fleetPeer(t testing.TB, file string, join ...*Node) *Node {
 	cfg := peerConfig(t, "", join...)
 	cfg.Feeds, cfg.FleetKey = nil, file
+	cfg.Refresh = 1500 * time.Millisecond // an eighth late is a missed deadline, and these look for each other all at once
 	return startPeer(t, cfg)
 }
 
