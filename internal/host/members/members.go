@@ -53,16 +53,21 @@ func New(network Network) *Table {
 
 // Gained notes a connected peer of this network: it said so, or it shares a
 // stream of this network with us (on a busy machine libp2p gives up asking
-// after five seconds).
+// after five seconds). agent is the program that it named; empty: it named none yet.
 func (t *Table) Gained(id peer.ID, agent string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	// Events come from different places: this one may be older than a
 	// disconnection that was noted before it.
-	if _, again := t.now[id]; again || !t.network.Connected(id) || !t.network.Welcome(id) {
+	one, again := t.now[id]
+	if again && (one.Agent != "" || agent == "") || !t.network.Connected(id) || !t.network.Welcome(id) {
 		return
 	}
-	t.now[id] = Member{Since: time.Now(), Agent: addr.Clip(agent)}
+	if !again {
+		one.Since = time.Now()
+	}
+	one.Agent = addr.Clip(agent)
+	t.now[id] = one
 }
 
 // Serves notes that a member takes part in the address book.
