@@ -178,7 +178,7 @@ func (s *site) private(r *http.Request) (bool, error) {
 
 // manyWrong is for whoever guesses: a key or code of the fleet is looked up when it may be
 // tried again, and the token is taken at once.
-const manyWrong = "too many wrong tokens, keys or invitations came from your address: wait a minute, and try again; " +
+const manyWrong = "too many wrong tokens, keys or invitations came from your address: wait 12 seconds, and try again; " +
 	"the token of the peer's owner (DATA/token) is taken at once"
 
 // wrongToken counts a wrong token for whoever sent it. The error is for one who

@@ -57,12 +57,22 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		return s.showHome(w, r, http.StatusForbidden, &pages.Form{
-			Problem: "This is not this peer’s token: take the one in the file token of its data directory.", Field: "token",
+			Problem: s.wrongKey(), Field: "token",
 		})
 	}
 	s.beginSession(w, r)
 	return seeOther(w, "./#personal")
 }
+
+// wrongKey is what a page says to whoever typed something else than a token or key.
+func (s *site) wrongKey() string {
+	if s.Users != nil {
+		return "This is no user’s key: it was mistyped, or is not valid any more. The owner’s token is in the file token of the peer’s data directory."
+	}
+	return "This is not this peer’s token: take the one in the file token of its data directory."
+}
+
+const endedKey = "This browser’s key is not valid here any more. Whoever invited you can invite you again."
 
 func (s *site) signOut(w http.ResponseWriter, r *http.Request) error {
 	if err := s.form(w, r); err != nil {
@@ -83,9 +93,11 @@ func (s *site) readersForm(w http.ResponseWriter, r *http.Request) (who caller, 
 	}
 	who, err = s.caller(r)
 	if err == nil && !who.owner && who.user == "" {
-		return who, true, s.showHome(w, r, http.StatusForbidden, &pages.Form{
-			Problem: "You are not signed in any more: sign in again, and do it again.",
-		})
+		problem := "You are not signed in any more: sign in again, and do it again."
+		if who.ended {
+			problem = endedKey
+		}
+		return who, true, s.showHome(w, r, http.StatusForbidden, &pages.Form{Problem: problem})
 	}
 	return who, false, err
 }
@@ -150,7 +162,7 @@ func (s *site) personalSection(r *http.Request, who caller, search *pages.Form, 
 	p := &pages.Personal{Form: *search, Users: s.Users != nil}
 	p.Form.Problem, p.Form.Field, p.Form.Place = "", "", ""
 	if who.ended {
-		p.Form.Problem = "This browser’s key is not valid here any more. Whoever invited you can invite you again."
+		p.Form.Problem = endedKey
 	}
 	if sent != nil {
 		p.Form = *sent

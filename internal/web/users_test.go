@@ -151,7 +151,7 @@ func TestAnInvitationMakesAUser(t *testing.T) {
 	if w := call(t, s, "DELETE", "/api/v1/users/u0", "", withToken); w.Code != 204 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	if w := call(t, s, "POST", "/revoke", "id=id0", page, fromBrowser, "Content-Type: application/x-www-form-urlencoded"); w.Code != 403 || !strings.Contains(w.Body.String(), "not signed in any more") {
+	if w := call(t, s, "POST", "/revoke", "id=id0", page, fromBrowser, "Content-Type: application/x-www-form-urlencoded"); w.Code != 403 || !strings.Contains(w.Body.String(), "key is not valid here any more") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := call(t, s, "GET", "/", "", page); w.Code != 200 || strings.Contains(w.Body.String(), "secret0") || !strings.Contains(w.Body.String(), "key is not valid here any more") {
@@ -248,7 +248,7 @@ func TestGuessedKeysAreFew(t *testing.T) {
 	for i := range 200 {
 		w := call(t, s, "POST", fmt.Sprint("/join/guess", i), "", fromBrowser)
 		if w.Code == 429 {
-			if refusedAt = i; !strings.Contains(w.Body.String(), "invitations came from your address: wait a minute") {
+			if refusedAt = i; !strings.Contains(w.Body.String(), "invitations came from your address: wait 12 seconds") {
 				t.Errorf("whoever was invited is told %s", w.Body)
 			}
 			break
