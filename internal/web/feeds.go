@@ -224,6 +224,9 @@ func decodeOne(r io.Reader, into any) error {
 	var wrong *json.UnmarshalTypeError
 	switch err := decoder.Decode(into); {
 	case errors.As(err, &wrong):
+		if number, ok := strings.CutPrefix(wrong.Value, "number "); ok { // one that its type cannot be
+			return fmt.Errorf("%s is %s, where a whole number belongs", wrong.Field, number)
+		}
 		return fmt.Errorf("%s is a %s, where a %s belongs", wrong.Field, wrong.Value, jsonKind(wrong.Type))
 	case err != nil:
 		return err

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -82,7 +81,15 @@ type SilentError struct{ Peers []feedring.PeerID }
 
 // Error implements error.
 func (e *SilentError) Error() string {
-	return fmt.Sprintf("the list may lack some: these peers of the fleet did not answer: %v", e.Peers)
+	return "the list may lack some: these peers of the fleet did not answer: " + e.names()
+}
+
+func (e *SilentError) names() string {
+	names := make([]string, len(e.Peers))
+	for i, p := range e.Peers {
+		names[i] = string(p)
+	}
+	return strings.Join(names, ", ")
 }
 
 // tellSilent says in a header who did not answer for a list, as err does. Any other error
@@ -95,11 +102,7 @@ func tellSilent(h http.Header, name string, err error) error {
 	case !errors.As(err, &silent):
 		return refused(err)
 	}
-	names := make([]string, len(silent.Peers))
-	for i, p := range silent.Peers {
-		names[i] = string(p)
-	}
-	h.Set(name, strings.Join(names, ", "))
+	h.Set(name, silent.names())
 	return nil
 }
 
