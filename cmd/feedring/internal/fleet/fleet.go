@@ -69,7 +69,7 @@ func (a *commands) fleet() *cobra.Command {
 			case err != nil:
 				return err
 			case is.HeldOnce > 0:
-				return &exit.Error{Code: exit.CodeIncomplete, Err: errors.New("some of it is held by one peer only: where that is lost, so is this")}
+				return &exit.Error{Code: exit.CodeIncomplete, Err: errors.New("some of it is held by one peer only: start those again that are away, or wait ten minutes, when others take their part; a fleet of one stays so until you start a second")}
 			}
 			for _, p := range is.Peers {
 				if p.Error != "" {
