@@ -41,7 +41,7 @@ func planCommand(stdout io.Writer) *cobra.Command {
 		Long: "how many peers a number of feeds and interests needs: the least number that has room for all\n\n" + strings.Join(planNotes, "\n"),
 		Example: "  feedring-sim plan --feeds 1000000 --interests 10000000\n  feedring-sim plan --feeds 1000000 --interests 40000000 --memory 4GiB --cores 4 --readers 500000\n" +
 			"  feedring-sim plan --feeds 250000 --interests 40000000 --rule cobra   # Cobra's provisioner\n" +
-			"  feedring-sim plan --feeds 1000 --metrics http://127.0.0.1:7414 --growth 2x   # peers that run",
+			"  feedring-sim plan --feeds 1000 --metrics http://127.0.0.1:7378 --growth 2x   # peers that run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if rule != "feedring" && rule != "cobra" {
 				return errors.New("--rule: feedring or cobra")

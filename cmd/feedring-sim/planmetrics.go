@@ -70,7 +70,7 @@ func (r *metricsReader) check(cmd *cobra.Command, load *plan.Load, rule string, 
 	for i, given := range r.urls {
 		u, err := url.Parse(given)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return fmt.Errorf("metrics %q: give the address of a peer's page, such as http://127.0.0.1:7414", given)
+			return fmt.Errorf("metrics %q: give the address of a peer's page, such as http://127.0.0.1:7378", given)
 		}
 		if strings.Trim(u.Path, "/") == "" {
 			u.Path = "/metrics"
