@@ -107,13 +107,19 @@ func (f *cobraFleet) feedsLost() int {
 		is = f.status(at)
 		return is.num("silent") == 0 && is.num("unserved") == 0
 	})
-	lost := f.total - is.num("feeds")
+	uncounted, lost := f.total-is.num("feeds"), 0
 	for _, secret := range f.ledger {
-		if code, _, _ := f.ask(at, secret, ""); code != http.StatusOK {
+		code := 0
+		until(f.b, cobraPatience, "a list that is being filled", func() bool {
+			code, _, _ = f.ask(at, secret, "")
+			return code != http.StatusServiceUnavailable
+		})
+		if code != http.StatusOK {
 			lost++
 		}
 	}
-	return lost
+	f.b.Logf("feeds that the fleet does not count: %d; of %d polled, answered with another status than 200: %d", uncounted, len(f.ledger), lost)
+	return uncounted + lost
 }
 
 // entriesLost counts marked entries of the publisher's store that their probe does not show.
