@@ -149,7 +149,7 @@ func (a *assembly) entries() (err error) {
 		Host: a.host, Loopback: a.server, Private: a.origins, Sites: a.checks, Tasks: &a.running, Log: a.log,
 	})
 	a.personal, err = personalfeeds.Open(personalfeeds.Config{
-		Self: a.ID(), Freshness: a.cfg.Freshness, Store: a.store, Readers: a.readers, Blocks: a.hides, Views: a.loop, Sites: a.Node, Copies: a.checks, Origins: a.origins, Hub: a.websub, Log: a.log,
+		Self: a.ID(), Fleet: a.fleet != nil, Freshness: a.cfg.Freshness, Store: a.store, Readers: a.readers, Blocks: a.hides, Views: a.loop, Sites: a.Node, Copies: a.checks, Origins: a.origins, Hub: a.websub, Log: a.log,
 	})
 	if err != nil {
 		return err

@@ -26,7 +26,10 @@
 //	j serial    the journal: one entry that was given, to which interests, and whether by date
 //
 // An adopted subscription says so in its row, and so does an interest that shows no
-// private feeds: what an earlier version wrote is neither.
+// private feeds: what an earlier version wrote is neither. A peer that has left its fleet
+// leaves adopted subscriptions and their lists there, and does not open them. Only what
+// must be erased or is taken back goes. Their interests are marked as never filled, so the
+// fleet, once the peer is in it again, shows none before it has what came meanwhile.
 //
 // The journal row says both which lists got an entry and how far its feed was
 // read, so a crash neither loses an entry nor gives it twice: what has no row

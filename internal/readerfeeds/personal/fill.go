@@ -190,7 +190,8 @@ func (r *Reflector) found(ctx context.Context, in *interest) (entries []feedring
 }
 
 // enlist puts the newest entries, which come newest first, into a list, each at
-// its place by date: the first time below what came since as news.
+// its place by date: the first time below what came since as news, unless the list is one
+// of a fleet that was left, whose news came before.
 func (r *Reflector) enlist(in *interest, entries []feedring.Entry, began int64) {
 	now := time.Now().Unix()
 	r.mu.Lock()
@@ -209,13 +210,16 @@ func (r *Reflector) enlist(in *interest, entries []feedring.Entry, began int64) 
 		r.put(in, s, now, true)
 		changed = true
 	}
-	if in.attempts == 1 {
+	if in.attempts == 1 && in.filled > 0 {
 		cameLive := func(s slot) bool { return r.table.all[s].news > 0 && slices.Contains(live, s) }
 		above := slices.DeleteFunc(slices.Clone(in.items), func(s slot) bool { return !cameLive(s) })
 		in.items = append(slices.DeleteFunc(in.items, cameLive), above...)
 	}
 	in.pending = false
-	if in.filled = began; changed {
+	if in.filled > 0 || !r.due[in] {
+		in.filled = began
+	}
+	if changed {
 		r.notify(in)
 	}
 	r.writeInterest(in)

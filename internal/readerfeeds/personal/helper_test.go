@@ -156,6 +156,7 @@ type world struct {
 	store   *store.Store
 	room    *Reflector
 	network *network
+	alone   bool                        // without a fleet
 	reserve int64                       // what the disk must have left; negative: anything
 	gone    map[string]bool             // private feeds that are not listed
 	sites   map[feedring.FeedRef]string // who stands behind a feed
@@ -180,7 +181,7 @@ func (w *world) start() {
 	var err error
 	w.store, err = store.Open(w.dir, store.Options{Reserve: w.reserve})
 	check(w.t, err)
-	w.room, err = Open(Config{Self: self, Store: w.store, Peer: peer{w.network, w}})
+	w.room, err = Open(Config{Self: self, Fleet: !w.alone, Store: w.store, Peer: peer{w.network, w}})
 	check(w.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

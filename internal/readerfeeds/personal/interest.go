@@ -24,7 +24,7 @@ type interest struct {
 
 	items    []slot // in the order given; the last is the newest
 	modified int64  // Unix seconds: when items last changed
-	filled   int64  // Unix seconds: when it was last filled by a query
+	filled   int64  // Unix seconds: when it was last filled by a query; 0: not wholly since its fleet was left
 	through  uint64 // the last journal row that its row on disk holds
 	changed  bool   // since its row on disk was written
 
@@ -147,10 +147,11 @@ func (r *Reflector) fits(in *interest, s slot, now int64) bool {
 }
 
 // older returns the place of the lowest entry that is older than s and was not
-// given as news lately; negative: there is none.
+// given as news lately; negative: there is none. In a list of a fleet that was left, what
+// came meanwhile takes places of news, too.
 func (in *interest) older(s slot, t *table, now int64) int {
 	return slices.IndexFunc(in.items, func(o slot) bool {
-		return t.all[o].isBefore(&t.all[s]) && now-t.all[o].news >= int64(unread/time.Second)
+		return t.all[o].isBefore(&t.all[s]) && (in.filled == 0 || now-t.all[o].news >= int64(unread/time.Second))
 	})
 }
 

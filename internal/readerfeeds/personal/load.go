@@ -140,21 +140,45 @@ func (l *loading) subscription(key string, value []byte) bool {
 	if in == nil || in.public != row.Adopted {
 		return false
 	}
-	if in.owners == 0 {
-		l.Reflector.interests.Put(in)
-		l.owned = append(l.owned, in)
-		if in.attempts == 0 {
-			l.due[in] = true
-			if in.public {
-				in.pending, in.done = true, make(chan struct{})
-			}
-		}
+	left := row.Adopted && !l.cfg.Fleet
+	switch {
+	case in.owners > 0:
+	case left:
+		l.setAside(in)
+	default:
+		l.open(in)
 	}
-	in.owners++
+	if in.owners++; left {
+		return true
+	}
 	l.list(&subscription{
 		id: strings.TrimPrefix(key, rows.Subscriptions), secret: row.Secret, key: keyOfSecret(row.Secret), interest: in, words: row.Words, created: row.Created.UnixMilli(), adopted: row.Adopted,
 	})
 	return true
+}
+
+// open has an interest given entries.
+func (l *loading) open(in *interest) {
+	l.Reflector.interests.Put(in)
+	l.owned = append(l.owned, in)
+	if in.attempts == 0 {
+		l.due[in] = true
+		if in.public {
+			in.pending, in.done = true, make(chan struct{})
+		}
+	}
+}
+
+// setAside keeps an interest of a fleet that this peer has left, and its list, and gives it
+// nothing. Feeds go on for other lists, so it is filled again before it is shown again.
+func (l *loading) setAside(in *interest) {
+	l.left = append(l.left, in)
+	l.matcher.public++ // else a private copy would take the place of an entry that its list holds
+	in.expr = nil
+	if in.attempts > 0 || in.changed { // the journal, which is emptied later, has a part of its list
+		in.attempts, in.filled = 0, 0
+		l.writeInterest(in)
+	}
 }
 
 // finish removes what a crash left: interests of nobody, entries on no list.

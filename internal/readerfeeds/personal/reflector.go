@@ -35,6 +35,7 @@ type Reflector struct {
 	bodies   int64              // maxBodies
 	most     int                // MaxSubscriptions
 	due      map[*interest]bool // to be filled
+	left     []*interest        // of a fleet that this peer has left: closed
 	delay    int64              // the least of entries that came, in seconds: see noteDelay
 
 	mu        sync.RWMutex
@@ -325,9 +326,10 @@ type Peer interface {
 	Given(lists int, since time.Time)
 }
 
-// Config is what a Reflector is given. All fields but Log are needed.
+// Config is what a Reflector is given. All fields but Fleet and Log are needed.
 type Config struct {
 	Self  feedring.PeerID
+	Fleet bool // this peer is in a fleet: else what was adopted before stays closed, and on disk
 	Store *store.Store
 	Peer  Peer
 	Log   *slog.Logger // nil: nothing is logged

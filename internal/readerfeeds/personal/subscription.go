@@ -79,7 +79,7 @@ func (r *Reflector) Subscribe(ctx context.Context, q feedring.Query, stem bool) 
 		r.changing.Unlock()
 		return Subscription{}, ErrTooMany
 	}
-	if r.byID.Len() == 0 {
+	if r.byID.Len() == 0 && len(r.left) == 0 { // what a list that was left holds may have been taken back since
 		r.catchUp()
 	}
 	in := r.interestFor(newInterest(asked, expr, stem, false))

@@ -53,6 +53,7 @@ type Hub interface{ PersonalChanged(secret string) }
 // Config is what personal feeds need of the peer.
 type Config struct {
 	Self      feedring.PeerID
+	Fleet     bool          // this peer is in a fleet
 	Freshness time.Duration // for how long members of a group hold each other's entries
 	Store     *store.Store
 	Readers   *readers.Server
@@ -75,7 +76,7 @@ type Feeds struct {
 // Open reads them.
 func Open(cfg Config) (*Feeds, error) {
 	counts := newCounts()
-	kept, err := personal.Open(personal.Config{Self: cfg.Self, Store: cfg.Store, Peer: asPeer{&cfg, counts}, Log: cfg.Log})
+	kept, err := personal.Open(personal.Config{Self: cfg.Self, Fleet: cfg.Fleet, Store: cfg.Store, Peer: asPeer{&cfg, counts}, Log: cfg.Log})
 	return &Feeds{kept, cfg, counts}, err
 }
 
