@@ -122,21 +122,57 @@ func TestAStrangerIsAnsweredNothing(t *testing.T) {
 	}
 }
 
-// A peer that keeps rows of a fleet and is started without the key says so.
+// A peer that keeps rows of a fleet and is started without the key says so, and serves none
+// of the fleet's feeds; with the key it serves those that are there still.
 func TestAFleetThatIsLeftIsTold(t *testing.T) {
+	file, _ := fleetKey(t)
 	var said bytes.Buffer
 	cfg := peerConfig(t, "")
-	cfg.Feeds, cfg.Logger = nil, slog.New(slog.NewTextHandler(&said, nil))
-	for _, rows := range []bool{false, true} {
+	cfg.Feeds, cfg.HTTP, cfg.Logger = nil, "127.0.0.1:0", slog.New(slog.NewTextHandler(&said, nil))
+	var feeds []web.Subscription // one that stays, and one that is revoked
+	polled := func(n *Node, feed web.Subscription) int {
+		t.Helper()
+		code, _, _ := polledAs(t, n.front.Address()+web.PersonalPath+feed.Secret+".atom", "one", "")
+		return code
+	}
+	for _, start := range []struct{ rows, key bool }{{false, false}, {true, true}, {true, false}, {true, false}, {true, true}} {
 		said.Reset()
-		n := startPeer(t, cfg)
-		if got := slices.Contains(n.Readiness().Warnings, web.WarnLeftFleet); got != rows {
-			t.Errorf("rows: %v; readiness warns: %v", rows, n.Readiness().Warnings)
+		if cfg.FleetKey = ""; start.key {
+			cfg.FleetKey = file
 		}
-		check(t, n.store.Put(t.Context(), store.BucketFleet, fleet.Key{Kind: fleet.User, ID: 1}.Record(), []byte{1}))
+		n := startPeer(t, cfg)
+		left := start.rows && !start.key
+		if got := slices.Contains(n.Readiness().Warnings, web.WarnLeftFleet); got != left {
+			t.Errorf("%v: readiness warns: %v", start, n.Readiness().Warnings)
+		}
+		switch {
+		case left:
+			for _, f := range feeds {
+				if _, open := n.personal.State(f.Secret); open || polled(n, f) != http.StatusServiceUnavailable {
+					t.Errorf("%v: a feed of the fleet: open %t, answered %d", start, open, polled(n, f))
+				}
+			}
+			id, _ := fleet.ParseID(feeds[1].ID)
+			check(t, n.store.Delete(t.Context(), store.BucketFleet, fleet.Key{Kind: fleet.Feed, ID: id}.Record()))
+		case start.key && feeds == nil:
+			for len(feeds) < 2 {
+				eventually(t, "a feed of the fleet", func() bool {
+					f, err := n.fleet.service.Subscribe(t.Context(), "", feedring.Query{Theme: testTheme, Limit: 10 + len(feeds)}, false)
+					if err == nil {
+						feeds = append(feeds, f)
+					}
+					return err == nil
+				})
+				eventually(t, "it is served", func() bool { return polled(n, feeds[len(feeds)-1]) == http.StatusOK })
+			}
+		case start.key:
+			eventually(t, "one feed is served, and the other one is gone", func() bool {
+				return polled(n, feeds[0]) == http.StatusOK && n.personal.Holds(feeds[0].ID) && !n.personal.Holds(feeds[1].ID)
+			})
+		}
 		kill(n)
-		if got := strings.Contains(said.String(), "without --fleet-key"); got != rows {
-			t.Errorf("rows: %v; it logged:\n%s", rows, said.String())
+		if got := strings.Contains(said.String(), "without --fleet-key"); got != left {
+			t.Errorf("%v: it logged:\n%s", start, said.String())
 		}
 	}
 }

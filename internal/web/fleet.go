@@ -72,6 +72,10 @@ const BaseHeader = "Feedring-Base"
 // fleetRetry is when a reader comes back whose feed's peers are both away.
 const fleetRetry = 30 * time.Second
 
+// errLeftFleet is for what the fleet knows that this peer has left: whoever asks must not
+// take it for gone.
+var errLeftFleet error = busy(int(fleetRetry/time.Second), "this peer is not in its fleet now, so it does not know this feed, key or invitation: try again later. To its owner: "+WarnLeftFleet)
+
 // SilentHeader names, on a list of what the peers of a fleet keep, those that did not
 // answer, with ", " between them: the list may lack what they have.
 const SilentHeader = "Feedring-Silent"

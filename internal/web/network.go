@@ -143,7 +143,7 @@ func isQuestion(at string) bool {
 func (s *site) isForAll(at string) bool {
 	at = path.Clean(at)
 	return slices.Contains([]string{"/livez", "/healthz", "/readyz", "/signin", "/signout"}, at) || strings.HasPrefix(at, PersonalPath) ||
-		s.Users != nil && strings.HasPrefix(at, joinPrefix) ||
+		(s.Users != nil || s.LeftFleet) && strings.HasPrefix(at, joinPrefix) ||
 		slices.ContainsFunc(pages.Assets, func(a pages.Asset) bool { return at == "/"+a.Name })
 }
 

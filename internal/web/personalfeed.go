@@ -55,7 +55,10 @@ func (s *site) personalFeed(w http.ResponseWriter, r *http.Request) error {
 			s.strays.Take(s.now(), asker.Of(r.Context(), r.RemoteAddr), 1)
 		}
 	}
-	if !ok {
+	switch {
+	case !ok && s.LeftFleet:
+		return errLeftFleet
+	case !ok:
 		return noFeed()
 	}
 	p := &poll{site: s, header: r.Header, base: base, secret: secret, format: format}

@@ -65,8 +65,8 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status >= http.StatusInternalServerError && r.URL.Path != "/readyz" {
 		level := slog.LevelWarn
 		// Whoever asked went away, or waits for what an origin does: a fetch that
-		// failed is told where the feed is watched.
-		if r.Context().Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, ErrOrigin) || errors.Is(err, ErrLate) || errors.Is(err, ErrLoop) {
+		// failed is told where the feed is watched, and a fleet that was left at the start.
+		if r.Context().Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, ErrOrigin) || errors.Is(err, ErrLate) || errors.Is(err, ErrLoop) || errors.Is(err, errLeftFleet) {
 			level = slog.LevelDebug
 		}
 		s.Logger.Log(r.Context(), level, "a request failed", "path", loggedPath(r), "status", p.Status, "err", err)

@@ -101,7 +101,12 @@ func (s *site) caller(r *http.Request) (caller, error) {
 // user returns the id of the user with a key; empty: nobody has it. Nobody is asked for
 // whoever guesses.
 func (s *site) user(r *http.Request, key string) (string, error) {
-	if s.Users == nil || !strings.HasPrefix(key, UserKeyPrefix) {
+	switch {
+	case !strings.HasPrefix(key, UserKeyPrefix):
+		return "", nil
+	case s.LeftFleet:
+		return "", errLeftFleet
+	case s.Users == nil:
 		return "", nil
 	}
 	if err := s.guessed(r); err != nil {
@@ -120,7 +125,7 @@ func (s *site) user(r *http.Request, key string) (string, error) {
 // signedInUser is who a page's cookie names. One that is not valid any more names nobody.
 func (s *site) signedInUser(r *http.Request) (caller, error) {
 	cookie, err := r.Cookie(userCookie)
-	if err != nil || s.Users == nil || !fromAPage(r) {
+	if err != nil || s.Users == nil && !s.LeftFleet || !fromAPage(r) {
 		return caller{}, nil
 	}
 	user, err := s.user(r, cookie.Value)
@@ -301,5 +306,7 @@ func (s *site) userRoutes() {
 	if s.Users != nil {
 		s.page("GET "+joinPrefix+"{code}", s.joinPage)
 		s.page("POST "+joinPrefix+"{code}", s.joinFleet)
+	} else if s.LeftFleet {
+		s.page(joinPrefix+"{code}", func(http.ResponseWriter, *http.Request) error { return errLeftFleet })
 	}
 }

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -212,6 +214,61 @@ func TestUsersRefused(t *testing.T) {
 	}
 	if w := call(t, alone, "GET", "/join/code", ""); w.Code != 404 {
 		t.Errorf("%d", w.Code)
+	}
+}
+
+// What only the fleet knows is not told to be gone by a peer that has left it, whichever way
+// it is asked for. What the peer knows by itself is answered as ever.
+func TestAPeerThatLeftItsFleetSaysOfNothingThatItIsGone(t *testing.T) {
+	const key, cookie, form = "Authorization: Bearer user-key", "Cookie: feedring-user=user-key", "Content-Type: application/x-www-form-urlencoded"
+	var logged bytes.Buffer
+	left := func(c *Config) {
+		c.LeftFleet, c.PublicURL, c.Logger = true, "https://news.example", slog.New(slog.NewTextHandler(&logged, nil))
+	}
+	s, _ := personalSite(left)
+	for _, c := range []struct {
+		method, path, body string
+		headers            []string
+		code               int
+	}{
+		{"GET", "/feeds/nobodys.atom", "", nil, 503},
+		{"HEAD", "/feeds/nobodys.rss", "", nil, 503},
+		{"GET", "/feeds/nobodys.json", "", []string{"If-None-Match: \"1\"", "Accept: text/html"}, 503},
+		{"GET", "/api/v1/subscriptions", "", []string{key}, 503},
+		{"POST", "/api/v1/subscriptions", `{"theme":"news"}`, []string{key}, 503},
+		{"DELETE", "/api/v1/subscriptions/id", "", []string{key}, 503},
+		{"POST", "/signin", "token=user-key", []string{fromBrowser, form}, 503},
+		{"POST", "/subscribe", "q=gaz", []string{cookie, fromBrowser, form}, 503},
+		{"POST", "/revoke", "id=id", []string{cookie, fromBrowser, form, "Accept: text/html"}, 503},
+		{"GET", "/join/code", "", []string{"Accept: text/html"}, 503},
+		{"POST", "/join/code", "", []string{fromBrowser}, 503},
+
+		{"GET", "/feeds/s3cret.atom", "", nil, 200},
+		{"GET", "/feeds/nobodys.gif", "", nil, 404},
+		{"GET", "/", "", []string{cookie}, 200},
+		{"GET", "/api/v1/subscriptions", "", []string{withToken}, 200},
+		{"GET", "/api/v1/subscriptions", "", []string{"Authorization: Bearer guess"}, 401},
+		{"GET", "/api/v1/subscriptions", "", nil, 401},
+		{"POST", "/api/v1/subscriptions", `{"theme":"news"}`, []string{cookie}, 401},
+		{"GET", "/readyz", "", nil, 200},
+	} {
+		w := call(t, s, c.method, c.path, c.body, c.headers...)
+		told := strings.Contains(w.Body.String(), "not in its fleet now") && strings.Contains(w.Body.String(), "without --fleet-key") && w.Header().Get("Retry-After") == "30"
+		if w.Code != c.code || told != (c.code == 503) {
+			t.Errorf("%s %s %q: %d %v %s", c.method, c.path, c.headers, w.Code, w.Header(), w.Body)
+		}
+	}
+	if logged.Len() > 0 {
+		t.Errorf("each poll is logged: %s", &logged)
+	}
+	closed, _ := personalSite(left, func(c *Config) { c.Members = membersOf{true, false} })
+	for _, path := range []string{"/feeds/nobodys.atom", "/join/code"} {
+		if w := call(t, closed, "GET", path, ""); w.Code != 503 {
+			t.Errorf("%s in a closed network: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if w := call(t, closed, "GET", "/api/v1/subscriptions", "", key); w.Code != 503 {
+		t.Errorf("a key in a closed network: %d %s", w.Code, w.Body)
 	}
 }
 
