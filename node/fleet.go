@@ -120,8 +120,8 @@ func (n *Node) beginFleet() (err error) {
 		return err
 	}
 	n.websub.JoinFleet(n.ID(), f.keeper, f.link)
-	f.service = fleetfeeds.New(fleetfeeds.Config{
-		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Load: f.load, Shared: n.cfg.PublicURL != "", Log: n.log,
+	f.service = fleetfeeds.New(n.ctx, fleetfeeds.Config{
+		Self: n.ID(), Theme: f.link.Theme(), Own: n.personal, Keeper: f.keeper, Link: f.link, Members: f.members, Load: f.load, Tasks: &n.running, Shared: n.cfg.PublicURL != "", Log: n.log,
 	})
 	return nil
 }

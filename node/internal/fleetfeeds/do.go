@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
@@ -21,6 +20,7 @@ type request struct {
 	User  string           `json:"user,omitempty"` // whose feeds; empty: the owner's
 	Feed  *fleet.FeedValue `json:"feed,omitempty"`
 	Value json.RawMessage  `json:"value,omitempty"` // of a new row
+	Use   string           `json:"use,omitempty"`   // names one use of an invitation
 	After string           `json:"after,omitempty"` // of the owner's feeds those with higher ids
 	Most  int              `json:"most,omitempty"`  // of the owner's feeds; 0: all, as peers of before ask
 	Part  bool             `json:"part,omitempty"`  // of a user's feeds: what there is, where some peers do not answer
@@ -56,6 +56,7 @@ type op string
 const (
 	opUser      op = "user"      // who has an id
 	opRedeem    op = "redeem"    // an invitation, once
+	opGiveBack  op = "give-back" // a use of an invitation by which nobody became a user
 	opSubscribe op = "subscribe" // a feed
 	opDrop      op = "drop"      // a feed of a user
 	opFeeds     op = "feeds"     // of a user
@@ -190,9 +191,11 @@ func (s *Service) doAt(ctx context.Context, id fleet.ID, r *request, answer *rep
 		err = s.make(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}, r.Value)
 	case opRedeem:
 		var of *web.UserInvitation
-		if of, err = s.redeemHere(ctx, id); err == nil {
+		if of, err = s.redeemHere(ctx, id, r.Use); err == nil {
 			answer.Invitations = []web.UserInvitation{*of}
 		}
+	case opGiveBack:
+		err = s.giveBackHere(ctx, id, r.Use)
 	case opSubscribe:
 		err = s.subscribeHere(ctx, id, r)
 	case opDrop:
@@ -255,27 +258,6 @@ func (s *Service) userHere(ctx context.Context, id fleet.ID) (*web.User, error) 
 	}
 	v, err := read[userValue](&row)
 	return &web.User{ID: id.String(), Quota: v.Quota, Created: v.Created, Invitation: v.Invitation, Note: v.Note}, err
-}
-
-// redeemHere uses an invitation once.
-func (s *Service) redeemHere(ctx context.Context, id fleet.ID) (*web.UserInvitation, error) {
-	var told *web.UserInvitation
-	_, err := s.cfg.Keeper.Change(ctx, fleet.Key{Kind: fleet.Invitation, ID: id}, func(old fleet.Row, is bool) ([]byte, error) {
-		if !is {
-			return nil, unknown("there is no such invitation")
-		}
-		v, err := read[invitationValue](&old)
-		if err != nil {
-			return nil, err
-		}
-		if v.Used >= v.Uses || !time.Now().Before(v.Expires) {
-			return nil, unknown("the invitation was used up, or has expired")
-		}
-		v.Used++
-		told = invitationOf(id, &v)
-		return json.Marshal(v)
-	})
-	return told, err
 }
 
 func invitationOf(id fleet.ID, v *invitationValue) *web.UserInvitation {

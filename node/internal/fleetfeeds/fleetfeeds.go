@@ -43,6 +43,9 @@ type Load interface {
 	Shortened() uint64
 }
 
+// Tasks runs goroutines while the peer runs, and reports whether it does.
+type Tasks interface{ Run(func()) bool }
+
 // Config is what a Service needs.
 type Config struct {
 	Self    feedring.PeerID
@@ -52,6 +55,7 @@ type Config struct {
 	Link    Link
 	Members Members
 	Load    Load
+	Tasks   Tasks
 	Shared  bool // this peer and the others are called alike: a proxy in front spreads what is asked
 	Log     *slog.Logger
 }
@@ -61,17 +65,22 @@ type Config struct {
 type Service struct {
 	web.Personal // State and Read are of what is open here
 	cfg          Config
+	ctx          context.Context
 	site         http.Handler
 	counts       counts
 	page         int            // the owner's feeds that one peer tells at once
+	again        time.Duration  // before what failed is tried again
+	trying       chan struct{}  // holds one for each that is tried again
 	users        [64]sync.Mutex // by slot: what a user has is counted and added to under one
 }
 
 // user returns what is held while feeds of a slot's users are counted, made and ended.
 func (s *Service) user(at fleet.Slot) sync.Locker { return &s.users[int(at)%len(s.users)] }
 
-// New returns it.
-func New(cfg Config) *Service { return &Service{Personal: cfg.Own, cfg: cfg, page: feedsAtOnce} }
+// New returns it. What it tries again ends with ctx.
+func New(ctx context.Context, cfg Config) *Service {
+	return &Service{Personal: cfg.Own, cfg: cfg, ctx: ctx, page: feedsAtOnce, again: firstAgain, trying: make(chan struct{}, mostTrying)}
+}
 
 const (
 	doWithin   = 5 * time.Second        // two of them for the second holder of a row
@@ -99,4 +108,7 @@ type invitationValue struct {
 	Expires time.Time `json:"expires"`
 	Created time.Time `json:"created"`
 	Note    string    `json:"note,omitempty"`
+	// Last names the uses that were counted last, the newest at the end: these can be given
+	// back, each once.
+	Last []string `json:"last,omitempty"`
 }

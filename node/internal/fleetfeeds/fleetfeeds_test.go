@@ -15,7 +15,6 @@ import (
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
 	"github.com/feedring/feedring/internal/web"
-	keeper "github.com/feedring/feedring/node/internal/fleet"
 )
 
 // Whichever peer is asked, a user has the same feeds, and others have none of them.
@@ -189,7 +188,7 @@ func TestListsSayWhatTheyLack(t *testing.T) {
 	}
 	end := func(peer feedring.PeerID) {
 		one.of.end(peer)
-		one.cfg.Keeper.(*keeper.Keeper).Changed()
+		one.rows.Changed()
 		for start := time.Now(); one.cfg.Keeper.Places().Present(peer); time.Sleep(time.Millisecond) {
 			if time.Since(start) > time.Minute {
 				t.Fatalf("%s is not taken to be away", peer)

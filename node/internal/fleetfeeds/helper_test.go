@@ -31,8 +31,10 @@ type peers struct {
 
 	mu   sync.Mutex
 	down map[feedring.PeerID]bool
-	mute feedring.PeerID // it is taken to be there, and does not answer
-	old  feedring.PeerID // it is of a version that tells all of the owner's feeds at once
+	mute feedring.PeerID       // it is taken to be there, and does not answer
+	old  feedring.PeerID       // it is of a version that tells all of the owner's feeds at once
+	lose func(*request) bool   // the answer to a request of another peer is lost, after it was done
+	fail func(fleet.Key) error // why a peer's row is not written
 }
 
 func (p *peers) isMute(id feedring.PeerID) bool {
@@ -53,9 +55,44 @@ func (p *peers) end(id feedring.PeerID) {
 	p.down[id] = true
 }
 
+// set changes what happens to the peers while they run.
+func (p *peers) set(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+}
+
+// loses reports whether the answer to a request is lost.
+func (p *peers) loses(body []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var r request
+	return p.lose != nil && json.Unmarshal(body, &r) == nil && p.lose(&r)
+}
+
+// disk is a keeper that may be kept from writing.
+type disk struct {
+	*keeper.Keeper
+	of *peers
+}
+
+func (d disk) Change(ctx context.Context, key fleet.Key, change func(fleet.Row, bool) ([]byte, error)) (fleet.Row, error) {
+	d.of.mu.Lock()
+	fail := d.of.fail
+	d.of.mu.Unlock()
+	if fail != nil {
+		if err := fail(key); err != nil {
+			return fleet.Row{}, err
+		}
+	}
+	return d.Keeper.Change(ctx, key, change)
+}
+
 // onePeer is one of them.
 type onePeer struct {
 	*Service
+	rows    *keeper.Keeper
+	log     *syncBuffer
 	of      *peers
 	self    feedring.PeerID
 	handler http.Handler
@@ -90,7 +127,15 @@ func (p *onePeer) RoundTrip(to feedring.PeerID, r *http.Request) (*http.Response
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	p.of.all[to].handler.ServeHTTP(w, r)
+	if r.URL.Path == doPath && p.of.loses(body) {
+		return nil, errors.New("the answer is lost")
+	}
 	return w.Result(), nil
 }
 
@@ -103,6 +148,24 @@ func (p *onePeer) Memory() (has, limit uint64) { return 1 << 20, 1 << 30 }
 func (p *onePeer) Told() int { return 100_000 }
 
 func (p *onePeer) Shortened() uint64 { return 0 }
+
+// syncBuffer is a buffer that several may write to.
+type syncBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
 
 // own are the personal feeds of one peer alone: none, and those that are open.
 type own struct {
@@ -136,6 +199,9 @@ func newPeers(t *testing.T, n int) []*onePeer {
 		all = append(all, p)
 	}
 	quiet := slog.New(slog.DiscardHandler)
+	tasks := nodetest.Tasks(t)
+	running, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
 	for _, p := range all {
 		s, err := store.Open(t.TempDir(), store.Options{Log: quiet})
 		if err != nil {
@@ -146,7 +212,9 @@ func newPeers(t *testing.T, n int) []*onePeer {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Service = New(Config{Self: p.self, Own: own{p: p}, Keeper: k, Link: p, Members: p, Load: p, Log: quiet})
+		p.rows, p.log = k, new(syncBuffer)
+		p.Service = New(running, Config{Self: p.self, Own: own{p: p}, Keeper: disk{k, of}, Link: p, Members: p, Load: p, Tasks: tasks, Log: slog.New(slog.NewTextHandler(p.log, nil))})
+		p.again = 10 * time.Millisecond
 		p.handler = p.Handler(k, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			secret, _, _ := strings.Cut(r.PathValue("name"), ".")
 			if _, ok := p.State(secret); !ok {
@@ -156,10 +224,9 @@ func newPeers(t *testing.T, n int) []*onePeer {
 			_, _ = fmt.Fprintf(w, "from %s at %s", p.self, r.Header.Get(web.BaseHeader))
 		}))
 	}
-	running, stop := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
 	for _, p := range all {
-		ended.Go(func() { p.cfg.Keeper.(*keeper.Keeper).Run(running) })
+		ended.Go(func() { p.rows.Run(running) })
 	}
 	t.Cleanup(func() { stop(); ended.Wait() })
 	return all

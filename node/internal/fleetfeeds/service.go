@@ -190,15 +190,16 @@ func newSecret(slot fleet.Slot) (secret string, id fleet.ID) {
 	return secret, id
 }
 
-// anySlot is one that somebody serves.
-func (s *Service) anySlot() (fleet.Slot, error) {
+// anySlot is one that somebody serves who is none of these.
+func (s *Service) anySlot(not ...feedring.PeerID) (fleet.Slot, error) {
 	places := s.cfg.Keeper.Places()
-	for range attempts {
+	for range 8 * attempts { // where one of two peers is left, each is that one's by a half
 		n, err := rand.Int(rand.Reader, big.NewInt(fleet.Slots))
 		if err != nil {
 			return 0, err
 		}
-		if slot := fleet.Slot(n.Int64()); places.Serves(slot) != "" {
+		slot := fleet.Slot(n.Int64())
+		if serves := places.Serves(slot); serves != "" && !slices.Contains(not, serves) {
 			return slot, nil
 		}
 	}
@@ -338,51 +339,10 @@ func (s *Service) User(ctx context.Context, key string) (string, error) {
 	return id.String(), err
 }
 
-// create makes a row with a secret of its own in any slot.
-func (s *Service) create(ctx context.Context, what op, value any) (secret string, id fleet.ID, err error) {
-	body, err := json.Marshal(value)
-	if err != nil {
-		return "", 0, err
-	}
-	for range attempts {
-		slot, err := s.anySlot()
-		if err != nil {
-			return "", 0, err
-		}
-		secret, id = newSecret(slot)
-		_, err = s.at(ctx, slot, &request{Op: what, ID: id.String(), Value: body})
-		if err == nil || !errors.Is(err, errCollision) {
-			return secret, id, err
-		}
-	}
-	return "", 0, web.ErrUnsaved.Of(errCollision)
-}
-
-// Join implements web.Users. The invitation is used first: where the user cannot be made
-// then, one use is lost, and nobody has more than were invited.
-func (s *Service) Join(ctx context.Context, code string) (string, error) {
-	id, ok := fleet.IDOf(code)
-	if !ok {
-		return "", unknown("this is no invitation")
-	}
-	answer, err := s.at(ctx, id.Slot(), &request{Op: opRedeem, ID: id.String()})
-	if err != nil {
-		return "", err
-	}
-	if len(answer.Invitations) != 1 {
-		return "", &web.AwayError{}
-	}
-	of := answer.Invitations[0]
-	secret, _, err := s.create(ctx, opMakeUser, userValue{
-		Quota: of.Quota, Created: time.Now().UTC().Truncate(time.Second), Invitation: of.ID, Note: of.Note,
-	})
-	return web.UserKeyPrefix + secret, err
-}
-
 // InviteUser implements web.Users.
 func (s *Service) InviteUser(ctx context.Context, i web.UserInvitation) (web.UserInvitation, error) {
 	i.Created = time.Now().UTC().Truncate(time.Second)
-	code, id, err := s.create(ctx, opMakeCode, invitationValue{
+	code, id, err := s.create(ctx, opMakeCode, opCancel, invitationValue{
 		Quota: i.Quota, Uses: i.Uses, Expires: i.Expires, Created: i.Created, Note: i.Note,
 	})
 	i.ID, i.Code = id.String(), code
