@@ -151,6 +151,37 @@ func (f *failure) err() error {
 	}
 }
 
+// ofPeer reports whether it is the peer that failed, and not what it was asked.
+func (f *failure) ofPeer() bool { return f != nil && (f.Kind == errorFull || f.Kind == errorOther) }
+
+// noRoom and notKept are what people are told who have no part in the fleet's machines. Their
+// owner is told the peer and its reason, in its log or in answer to a command.
+var (
+	noRoom  = &unnamed{web.ErrFull, "the service has no room for this now: ask again later"}
+	notKept = &unnamed{web.ErrUnsaved, "the service cannot do this now: ask again later"}
+)
+
+// unnamed is an error of a kind without that kind's advice.
+type unnamed struct {
+	kind *web.Kind
+	text string
+}
+
+func (e *unnamed) Error() string { return e.text }
+
+func (e *unnamed) Unwrap() error { return e.kind }
+
+// forPeople is an error as users and strangers are told it.
+func forPeople(err error) error {
+	switch {
+	case errors.Is(err, web.ErrFull):
+		return noRoom
+	case errors.Is(err, web.ErrUnsaved):
+		return notKept
+	}
+	return err
+}
+
 // do does what this peer is asked.
 func (s *Service) do(ctx context.Context, r *request) reply {
 	var answer reply

@@ -72,6 +72,9 @@ type Service struct {
 	again        time.Duration  // before what failed is tried again
 	trying       chan struct{}  // holds one for each that is tried again
 	users        [64]sync.Mutex // by slot: what a user has is counted and added to under one
+
+	mu     sync.Mutex
+	failed map[feedring.PeerID]time.Time // when it was last logged that a peer fails; as many as there are peers
 }
 
 // user returns what is held while feeds of a slot's users are counted, made and ended.
@@ -79,7 +82,7 @@ func (s *Service) user(at fleet.Slot) sync.Locker { return &s.users[int(at)%len(
 
 // New returns it. What it tries again ends with ctx.
 func New(ctx context.Context, cfg Config) *Service {
-	return &Service{Personal: cfg.Own, cfg: cfg, ctx: ctx, page: feedsAtOnce, again: firstAgain, trying: make(chan struct{}, mostTrying)}
+	return &Service{Personal: cfg.Own, cfg: cfg, ctx: ctx, page: feedsAtOnce, again: firstAgain, trying: make(chan struct{}, mostTrying), failed: make(map[feedring.PeerID]time.Time)}
 }
 
 const (

@@ -45,7 +45,7 @@ func (s *Service) Join(ctx context.Context, code string) (string, error) {
 		if unsure(&answer) {
 			s.later(id.Slot(), back)
 		}
-		return "", err
+		return "", forPeople(err)
 	}
 	of := answer.Invitations[0]
 	secret, _, err := s.create(ctx, opMakeUser, opRevoke, userValue{
@@ -59,7 +59,7 @@ func (s *Service) Join(ctx context.Context, code string) (string, error) {
 	if _, failed := s.at(within, id.Slot(), back); failed != nil {
 		s.later(id.Slot(), back)
 	}
-	return "", err
+	return "", forPeople(err)
 }
 
 // unsure reports whether what failed with an answer may have been done all the same.

@@ -2,6 +2,8 @@ package fleetfeeds
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -152,5 +154,43 @@ func TestAJoinIsMadeWhereThereIsRoom(t *testing.T) {
 		if _, err := p.Join(t.Context(), code); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A user or a stranger is told nothing of the owner's machines. The peer that refused is in the
+// log of the one that asked it, and the owner is told it.
+func TestOnlyTheOwnerIsToldWhichDiskIsFull(t *testing.T) {
+	p := newPeers(t, 3)[0]
+	code, _ := p.invite(t, 2)
+	_, key, user := inviteAndJoin(t, p, p, 5, 1)
+	for _, c := range []struct {
+		why  error
+		kind *web.Kind
+	}{{fmt.Errorf("writing to /data/store: %w", store.ErrFull), web.ErrFull}, {errors.New("writing to /data/store: input/output error"), web.ErrUnsaved}} {
+		p.of.set(func() {
+			p.of.fail = func(key fleet.Key) error {
+				if key.Kind == fleet.Invitation {
+					return nil
+				}
+				return c.why
+			}
+		})
+		_, joined := p.Join(t.Context(), code)
+		_, subscribed := p.Subscribe(t.Context(), user, feedring.Query{Theme: "news"}, false)
+		for _, err := range []error{joined, subscribed, p.Unsubscribe(t.Context(), user, user)} {
+			if text := fmt.Sprint(err); !errors.Is(err, c.kind) || strings.ContainsAny(text, "/") || strings.Contains(text, "peer") || strings.Contains(text, "disk") || !strings.Contains(text, "ask again later") {
+				t.Errorf("%v: people are told: %v", c.why, err)
+			}
+		}
+		_, err := p.Subscribe(t.Context(), "", feedring.Query{Theme: "news"}, false)
+		if text := fmt.Sprint(err); !errors.Is(err, c.kind) || !strings.Contains(text, "peer peer") || !strings.Contains(text, c.why.Error()) {
+			t.Errorf("%v: the owner is told: %v", c.why, err)
+		}
+	}
+	if log := p.log.String(); !strings.Contains(log, "peer=peer") || !strings.Contains(log, "writing to /data/store") || strings.Count(log, "cannot do what it is asked") > 3 {
+		t.Errorf("the log: %s", log)
+	}
+	if _, err := p.User(t.Context(), key); err != nil {
+		t.Error(err)
 	}
 }

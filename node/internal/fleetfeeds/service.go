@@ -82,7 +82,7 @@ func (s *Service) ask(ctx context.Context, to feedring.PeerID, r *request, withi
 	defer cancel()
 	if to == s.cfg.Self {
 		answer := s.do(ctx, r)
-		return answer, answer.Failed.err()
+		return answer, s.told(ctx, to, r, answer.Failed)
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -105,7 +105,28 @@ func (s *Service) ask(ctx context.Context, to feedring.PeerID, r *request, withi
 	if err := json.NewDecoder(io.LimitReader(in.Body, maxReply)).Decode(&answer); err != nil {
 		return reply{}, web.ErrUnsaved.Of(fmt.Errorf("peer %s of the fleet: %w", to.Short(), err))
 	}
-	return answer, answer.Failed.err()
+	return answer, s.told(ctx, to, r, answer.Failed)
+}
+
+// told returns what a peer answered in place of what it was asked for, as an error. One that
+// is the peer's own names it, and is logged here, once a minute: who asked may not be its owner.
+func (s *Service) told(ctx context.Context, by feedring.PeerID, r *request, f *failure) error {
+	if !f.ofPeer() || ctx.Err() != nil { // or who asked left
+		return f.err()
+	}
+	s.mu.Lock()
+	now := time.Now()
+	due := now.Sub(s.failed[by]) >= time.Minute
+	if due {
+		s.failed[by] = now
+	}
+	s.mu.Unlock()
+	if due {
+		s.cfg.Log.Warn("a peer of the fleet cannot do what it is asked", "peer", by, "op", r.Op, "err", f.Text)
+	}
+	named := *f
+	named.Text = fmt.Sprintf("peer %s of the fleet: %s", by, f.Text)
+	return named.err()
 }
 
 // serveDo answers ask.
@@ -248,6 +269,7 @@ func (s *Service) Subscriptions(ctx context.Context, user, after string) (page [
 			take("", &answer)
 			err = silentError(answer.Silent)
 		}
+		err = forPeople(err)
 	} else {
 		if page, next, err = s.cfg.Own.Subscriptions(ctx, "", after); err != nil {
 			return nil, "", err
@@ -306,6 +328,9 @@ func (s *Service) Subscribe(ctx context.Context, user string, q feedring.Query, 
 		if err == nil {
 			return subscriptionOf(id.String(), v), nil
 		}
+		if user != "" {
+			err = forPeople(err)
+		}
 		if !errors.Is(err, errCollision) {
 			return web.Subscription{}, err
 		}
@@ -325,6 +350,9 @@ func (s *Service) Unsubscribe(ctx context.Context, user, id string) error {
 		return unknown("there is no personal feed with this id")
 	}
 	_, err := s.at(ctx, of.Slot(), &request{Op: opDrop, ID: id, User: user})
+	if user != "" {
+		err = forPeople(err)
+	}
 	return err
 }
 
@@ -336,7 +364,7 @@ func (s *Service) User(ctx context.Context, key string) (string, error) {
 		return "", unknown("this is no user's key")
 	}
 	_, err := s.at(ctx, id.Slot(), &request{Op: opUser, ID: id.String()})
-	return id.String(), err
+	return id.String(), forPeople(err)
 }
 
 // InviteUser implements web.Users.
