@@ -42,6 +42,7 @@ func TestFleetListsThatLackSome(t *testing.T) {
 		{"fleet", "", whole + `,"unserved":9}`, 4, "at least 0 held once only", ""},
 		{"fleet", "", whole + `}`, 0, "room for 0; 0 held once only", ""},
 		{"fleet", "", strings.Replace(whole, `"present":true`, `"present":true,"capacity":2,"feeds":3`, 1) + `}`, 0, "fleet-1", "peer 12D3A serves 3 feeds and has room for 2, which is its share of all and no bound"},
+		{"fleet", "", strings.Replace(whole, `"present":true`, `"present":true,"full":true`, 1) + `,"held_once":1}`, 4, "12D3A\tfull\t", "peer 12D3A has a full disk"},
 		{"fleet", "", strings.Replace(whole, `"present":true`, `"present":true,"error":"x"`, 1) + `,"silent":1}`, 4, "at least 3 personal", "peer 12D3A did not answer"},
 	} {
 		silent, fleet = tt.silent, tt.fleet

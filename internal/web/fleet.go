@@ -48,6 +48,7 @@ type FleetPeer struct {
 	Memory   uint64          `json:"memory_bytes,omitempty"`
 	// MemoryLimit is what the process may have: near it the peer says that it has less room.
 	MemoryLimit uint64 `json:"memory_limit_bytes,omitempty"`
+	Full        bool   `json:"full,omitempty"`  // its disk has no room: what others change is held once only where it is the second
 	Error       string `json:"error,omitempty"` // why it told nothing
 }
 

@@ -106,8 +106,17 @@ func TestAFullDiskOfTheKeeperStopsNobody(t *testing.T) {
 	_, key, value := feed(at, 1)
 	a.put(key, value)
 	f.minute()
-	if s := a.Status(); s.Once != 1 || b.holds(key) != 0 {
+	if s := a.Status(); s.Once != 1 || s.Full || b.holds(key) != 0 {
 		t.Errorf("%+v", s)
+	}
+	if s := b.Status(); !s.Full {
+		t.Errorf("it does not say that it is full: %+v", s)
+	}
+	ofItsOwn := map[feedring.PeerID]fleet.Slot{"A": at, "B": f.slotOf("B", "A")}
+	for _, p := range []*peer{a, b} {
+		if _, err := p.Rows(t.Context(), ofItsOwn[p.id], fleet.Feed); err != nil {
+			t.Errorf("%s takes the other to be silent: %v", p.id, err)
+		}
 	}
 	_, key, value = feed(f.slotOf("B", "A"), 2)
 	if _, err := b.Change(t.Context(), key, func(fleet.Row, bool) ([]byte, error) { return value, nil }); !errors.Is(err, store.ErrFull) {

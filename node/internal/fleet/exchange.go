@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/feedring/feedring"
 	"github.com/feedring/feedring/internal/fleet"
+	"github.com/feedring/feedring/internal/store"
 )
 
 // ask sends a body to another member and returns what it answers. The answer begins
@@ -37,6 +39,8 @@ func (k *Keeper) ask(ctx context.Context, to feedring.PeerID, path string, body 
 	switch {
 	case err != nil:
 		return nil, err
+	case answer.StatusCode == http.StatusInsufficientStorage:
+		return nil, fmt.Errorf("%s: %w: %s", to, errNoRoom, strings.TrimSpace(string(read[:min(len(read), 200)])))
 	case answer.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("%s answers %d to %s: %s", to, answer.StatusCode, path, strings.TrimSpace(string(read[:min(len(read), 200)])))
 	case len(read) > maxAnswer:
@@ -44,6 +48,10 @@ func (k *Keeper) ask(ctx context.Context, to feedring.PeerID, path string, body 
 	}
 	return read, nil
 }
+
+// errNoRoom: the other holder has no room for what it is given. It has answered, so it is not
+// silent: what it had more is here.
+var errNoRoom = errors.New("it has no room for rows")
 
 // give gives rows to another member, which are at least as new there when it returns
 // nil. It returns those that are newer there.
@@ -157,7 +165,9 @@ func (k *Keeper) mend(ctx context.Context, with feedring.PeerID, slots []fleet.S
 	if done == 0 {
 		return 0, errMalformed
 	}
-	if err := k.fetch(ctx, with, fetch); err != nil {
+	served := func(key fleet.Key) bool { return k.Places().Serves(key.ID.Slot()) == k.cfg.Self }
+	// Where the disk here is full, what this peer is asked for may be whole all the same.
+	if err := k.fetch(ctx, with, fetch); err != nil && (!errors.Is(err, store.ErrFull) || slices.ContainsFunc(fetch, served)) {
 		return 0, err
 	}
 	var rows []fleet.Row
@@ -187,7 +197,9 @@ func (k *Keeper) mend(ctx context.Context, with feedring.PeerID, slots []fleet.S
 		for _, at := range slots[:done] {
 			delete(have, at)
 		}
-		return 0, err
+		if !errors.Is(err, errNoRoom) {
+			return 0, err
+		}
 	}
 	return done, nil
 }

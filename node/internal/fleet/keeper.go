@@ -294,10 +294,13 @@ type Status struct {
 	Rows   int `json:"rows"`   // that were not deleted, of slots that it serves
 	Once   int `json:"once"`   // of these, those that no other present peer is known to have
 	Moving int `json:"moving"` // rows of slots of others, which do not have them yet
+	// Full: its disk has no room, so what others change is not kept here as well.
+	Full bool `json:"full,omitempty"`
 }
 
 // Status counts. The sums over all peers are those of the fleet.
 func (k *Keeper) Status() (t Status) {
+	t.Full = errors.Is(k.cfg.Store.Refuses(), store.ErrFull)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i := range k.slots {

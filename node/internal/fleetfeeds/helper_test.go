@@ -189,7 +189,8 @@ func (o own) State(secret string) (web.PersonalState, bool) {
 	return web.PersonalState{}, o.p.lists.HasSecret(secret)
 }
 
-func newPeers(t *testing.T, n int) []*onePeer {
+// newPeers begins a fleet. full are the peers whose disks have no room.
+func newPeers(t *testing.T, n int, full ...int) []*onePeer {
 	t.Helper()
 	of := &peers{all: make(map[feedring.PeerID]*onePeer), down: make(map[feedring.PeerID]bool)}
 	var all []*onePeer
@@ -202,8 +203,12 @@ func newPeers(t *testing.T, n int) []*onePeer {
 	tasks := nodetest.Tasks(t)
 	running, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
-	for _, p := range all {
-		s, err := store.Open(t.TempDir(), store.Options{Log: quiet})
+	for i, p := range all {
+		options := store.Options{Log: quiet}
+		if slices.Contains(full, i) {
+			options.Reserve = 1 << 60
+		}
+		s, err := store.Open(t.TempDir(), options)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -194,3 +194,26 @@ func TestOnlyTheOwnerIsToldWhichDiskIsFull(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The owner is shown which peer's disk is full. Users are made at the others, and lists are whole.
+func TestAPeerWithAFullDiskIsShown(t *testing.T) {
+	p := newPeers(t, 3, 1)[0]
+	code, _ := p.invite(t, 20)
+	for range 20 {
+		if _, err := p.Join(t.Context(), code); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is, err := p.Fleet(t.Context())
+	if err != nil || is.Users != 20 || is.HeldOnce == 0 || is.Silent != 0 {
+		t.Errorf("%+v, %v", is, err)
+	}
+	for i, one := range is.Peers {
+		if one.Full != (i == 1) {
+			t.Errorf("%+v", one)
+		}
+	}
+	if all, err := p.Users(t.Context()); err != nil || len(all) != 20 {
+		t.Errorf("%d users, %v", len(all), err)
+	}
+}

@@ -424,7 +424,7 @@ func (s *Service) Fleet(ctx context.Context) (web.FleetStatus, error) {
 			return
 		}
 		one, h := &status.Peers[at[p]], r.Held
-		one.Serves, one.Keeps, one.Feeds, one.Rows, one.Moving, one.Memory, one.MemoryLimit = h.Serves, h.Keeps, h.Feeds, h.Rows, h.Moving, r.Memory, r.Limit
+		one.Serves, one.Keeps, one.Feeds, one.Rows, one.Moving, one.Memory, one.MemoryLimit, one.Full = h.Serves, h.Keeps, h.Feeds, h.Rows, h.Moving, r.Memory, r.Limit, h.Full
 		status.Feeds += h.Feeds
 		status.Users += h.Users
 		status.HeldOnce += h.Once

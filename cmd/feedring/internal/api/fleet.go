@@ -26,6 +26,7 @@ type Fleet struct {
 		Moving      int             `json:"moving"`
 		Memory      uint64          `json:"memory_bytes"`
 		MemoryLimit uint64          `json:"memory_limit_bytes"`
+		Full        bool            `json:"full"`
 		Error       string          `json:"error"`
 	} `json:"peers"`
 	Users    int `json:"users"`

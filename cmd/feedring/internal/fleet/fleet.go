@@ -94,6 +94,8 @@ func (a *commands) printFleet(is *api.Fleet) error {
 		switch {
 		case p.Error != "":
 			state = "silent"
+		case p.Full:
+			state = "full"
 		case p.Self:
 			state = "this one"
 		case p.Present:
@@ -120,6 +122,9 @@ func (a *commands) printFleet(is *api.Fleet) error {
 	_, err := fmt.Fprintf(a.Stdout, "\n%s: %s%s of %s, room for %d; %s%d held once only\n", show.Printable(string(is.Fleet)), least,
 		show.Count(is.Feeds, "personal feed", "personal feeds"), show.Count(is.Users, "user", "users"), is.Capacity, least, is.HeldOnce)
 	for _, p := range is.Peers {
+		if p.Full {
+			a.Hint("peer %s has a full disk: it refuses changes, and what others change is held once only where it is the second: make room on its disk", show.Printable(string(p.Peer)))
+		}
 		if p.Present && p.Feeds > p.Capacity {
 			a.Hint("peer %s serves %d feeds and has room for %d, which is its share of all and no bound: start another peer of the fleet, or give this one more memory and a higher --interests", show.Printable(string(p.Peer)), p.Feeds, p.Capacity)
 		}
